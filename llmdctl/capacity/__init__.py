@@ -1,0 +1,1 @@
+"""Model memory, KV cache capacity and cost."""

@@ -1,0 +1,1 @@
+"""Typer commands: parse, call, print. No logic lives here."""

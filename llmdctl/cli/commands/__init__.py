@@ -1,0 +1,1 @@
+"""One module a command (or a group of commands that belong together); each has `register(app)`."""

@@ -1,0 +1,1 @@
+"""The client seam: apply, membership, wait, revisions. Knows no guide."""

@@ -1,0 +1,1 @@
+"""Collectors -> facts -> checks -> findings, for a live cluster or a saved bundle."""

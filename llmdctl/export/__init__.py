@@ -1,0 +1,1 @@
+"""Plan or objects -> Kustomize, Helm, Argo CD and Flux distributions."""

@@ -1,0 +1,30 @@
+"""Findings: what is wrong, where, why and what to do. The lowest package: it imports nothing of ours."""
+
+from llmdctl.findings.errors import UserError
+from llmdctl.findings.model import Evidence, Finding, ObjectRef, Severity, SourceRef
+from llmdctl.findings.place import MapKey, Path, Place, format_path
+from llmdctl.findings.registry import Hit, Outcome, Rule, RuleRegistry, Skip, Unresolved
+from llmdctl.findings.report import Coverage, Report, SkippedCheck, Target
+
+__all__ = [
+    "Coverage",
+    "Evidence",
+    "Finding",
+    "Hit",
+    "MapKey",
+    "ObjectRef",
+    "Outcome",
+    "Path",
+    "Place",
+    "Report",
+    "Rule",
+    "RuleRegistry",
+    "Severity",
+    "Skip",
+    "SkippedCheck",
+    "SourceRef",
+    "Target",
+    "Unresolved",
+    "UserError",
+    "format_path",
+]

@@ -1,0 +1,43 @@
+"""The one exception for input that cannot be used at all: exit code 2, and a message with cause and way out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from llmdctl.findings.model import SourceRef
+
+
+class UserError(Exception):
+    """Input or usage that stops a command before there is anything to report on.
+
+    `what` says what is wrong in one sentence, `why` its cause, `fix` what to do, `source` where. A loader that finds
+    several faults raises one error whose `others` hold the rest, so that a user mends a file in one go.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        source: SourceRef | None = None,
+        why: str = "",
+        fix: str = "",
+        others: Sequence[UserError] = (),
+    ) -> None:
+        super().__init__(what)
+        self.what = what
+        self.source = source
+        self.why = why
+        self.fix = fix
+        self.others = tuple(others)
+
+    def lines(self) -> list[str]:
+        """The message as lines for a terminal, this error first and then the others."""
+        head = f"error: {self.source}: {self.what}" if self.source else f"error: {self.what}"
+        out = [head]
+        if self.why:
+            out.append(f"  why  {self.why}")
+        if self.fix:
+            out.append(f"  fix  {self.fix}")
+        for other in self.others:
+            out.extend(other.lines())
+        return out

@@ -1,0 +1,1 @@
+"""Use cases that need several packages: install, upgrade, rollback, uninstall, status, verification."""

@@ -1,0 +1,1 @@
+"""Plan -> plain Kubernetes objects, by templates that only read the plan."""

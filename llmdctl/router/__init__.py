@@ -1,0 +1,1 @@
+"""The llm-d router's EndpointPickerConfig by version: model, loading, dumping, plugin registry."""

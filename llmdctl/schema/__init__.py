@@ -1,0 +1,1 @@
+"""Bundled kinds and CRDs: structural walker, defaulting, list types."""

@@ -1,0 +1,1 @@
+"""InferenceStack: the typed model, strict loading, `--set`, and its JSON Schema."""

@@ -1,0 +1,1 @@
+"""Layers and rules over objects: reading, structure, admission, cross-resource rules."""
