@@ -21,7 +21,7 @@ def format_path(path: Path) -> str:
     """Writes a path as the API server does: `spec.containers[0].resources.limits[nvidia.com/gpu]`."""
     out: list[str] = []
     for step in path:
-        if isinstance(step, int) or isinstance(step, MapKey):
+        if isinstance(step, (int, MapKey)):
             out.append(f"[{step}]")
         elif out:
             out.append(f".{step}")

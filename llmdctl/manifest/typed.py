@@ -1,7 +1,7 @@
 """Strict loading of plain data into dataclasses, and their JSON Schema: one declaration serves both.
 
-A field may be bool, int, float, str, Any, an Enum, Literal, another dataclass, or list/dict/tuple/Optional of these. The
-field name in a file is the Python name in camelCase (or metadata `key`). Unknown keys are errors with a suggestion.
+A field may be bool, int, float, str, Any, an Enum, Literal, another dataclass, or list/dict/tuple/Optional of these.
+The field name in a file is the Python name in camelCase (or metadata `key`). Unknown keys are errors with a suggestion.
 """
 
 from __future__ import annotations
