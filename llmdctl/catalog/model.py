@@ -1,0 +1,353 @@
+"""Typed catalog entries (catalog.llmdctl.io/v1alpha1): what a vendor adds is one YAML file of one of these kinds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from llmdctl.manifest.typed import doc
+from llmdctl.spec.model import SpecFields
+
+API_VERSION = "catalog.llmdctl.io/v1alpha1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class When:
+    """A condition: each field given must hold (equality, or membership in a list). Nothing given always holds."""
+
+    guide: str | list[str] | None = field(default=None, metadata=doc("Guide."))
+    role: str | list[str] | None = field(default=None, metadata=doc("Role."))
+    engine: str | list[str] | None = field(default=None, metadata=doc("Engine."))
+    model: str | list[str] | None = field(default=None, metadata=doc("Model id."))
+    accelerator_family: str | list[str] | None = field(default=None, metadata=doc("Family of the accelerator."))
+    accelerator: str | list[str] | None = field(default=None, metadata=doc("Accelerator."))
+    provider: str | list[str] | None = field(default=None, metadata=doc("Provider, or one that it extends."))
+    transport: str | list[str] | None = field(default=None, metadata=doc("KV connector; absent when aggregated."))
+    devices: str | list[str] | None = field(default=None, metadata=doc("Device mode."))
+    release: str | list[str] | None = field(default=None, metadata=doc("Release set."))
+    workload: str | list[str] | None = field(default=None, metadata=doc("Kind of workload."))
+    router: str | list[str] | None = field(default=None, metadata=doc("Router mode."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scaled:
+    """A quantity that grows with the role."""
+
+    per_accelerator: int | None = field(default=None, metadata=doc("Times the accelerators of a pod."))
+    per_rank: int | None = field(default=None, metadata=doc("Times the data-parallel ranks of a pod."))
+    per_role: int | None = field(default=None, metadata=doc("Once a pod of the role."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddedResources:
+    """Container resources; requests default to the limits for extended resources, as the API server demands."""
+
+    requests: dict[str, str | int | float | Scaled | None] | None = field(default=None, metadata=doc("Requests."))
+    limits: dict[str, str | int | float | Scaled | None] | None = field(default=None, metadata=doc("Limits."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capability:
+    """A Linux capability that the engine's container needs."""
+
+    name: str = field(metadata=doc("Name without CAP_.", examples=["IPC_LOCK"]))
+    why: str = field(metadata=doc("What fails without it."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddedSecurity:
+    """Security settings of the engine's container and pod."""
+
+    capabilities: list[Capability] | None = field(default=None, metadata=doc("Capabilities added to none."))
+    privileged: str | None = field(default=None, metadata=doc("Run privileged; the text says why."))
+    run_as_non_root: bool | None = field(default=None, metadata=doc("Refuse to run as root."))
+    run_as_user: int | None = field(default=None, metadata=doc("User id."))
+    fs_group: int | None = field(default=None, metadata=doc("Group that owns volumes."))
+    supplemental_groups: list[int] | None = field(default=None, metadata=doc("Further groups of the process."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A DRA claim template and how many claims of it a pod makes."""
+
+    name: str = field(metadata=doc("Name of the claims in the pod; the template is `<stack>-<name>`."))
+    count: int | Scaled = field(metadata=doc("Claims of one pod."))
+    requests: list[dict[str, Any]] = field(metadata=doc("Device requests (resource.k8s.io/v1)."))
+    constraints: list[dict[str, Any]] | None = field(default=None, metadata=doc("Constraints over the requests."))
+    provides_accelerator: bool = field(
+        default=False, metadata=doc("The claim brings the accelerator itself, so no extended resource is asked for.")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostAccess:
+    """Access to the node that a transport needs."""
+
+    host_network: str | None = field(default=None, metadata=doc("Use the node's network; the text says why."))
+    host_ipc: str | None = field(default=None, metadata=doc("Use the node's IPC namespace; the text says why."))
+    host_pid: str | None = field(default=None, metadata=doc("Use the node's PID namespace; the text says why."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddedProbes:
+    """Probe settings of the engine's container, over the engine's own."""
+
+    startup: dict[str, Any] | None = field(default=None, metadata=doc("Startup probe."))
+    liveness: dict[str, Any] | None = field(default=None, metadata=doc("Liveness probe."))
+    readiness: dict[str, Any] | None = field(default=None, metadata=doc("Readiness probe."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddedKVTransfer:
+    """Settings of the KV connector."""
+
+    backends: list[str] | None = field(default=None, metadata=doc("Transports of the connector."))
+    buffer_device: str | None = field(default=None, metadata=doc("Where the transfer buffer lives.", examples=["cuda"]))
+    extra: dict[str, Any] | None = field(default=None, metadata=doc("Further keys of the connector."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddedRouter:
+    """Additions to the router."""
+
+    plugins: list[dict[str, Any]] | None = field(default=None, metadata=doc("Plugins, merged by name or type."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Add:
+    """What a contribution adds to a role. Lists merge by name, null removes."""
+
+    engine_args: dict[str, Any] | None = field(default=None, metadata=doc("Engine flags without dashes."))
+    env: list[dict[str, Any]] | None = field(default=None, metadata=doc("Environment, merged by name."))
+    resources: AddedResources | None = field(default=None, metadata=doc("Container resources."))
+    volumes: list[dict[str, Any]] | None = field(default=None, metadata=doc("Pod volumes, merged by name."))
+    mounts: list[dict[str, Any]] | None = field(default=None, metadata=doc("Volume mounts, merged by mountPath."))
+    annotations: dict[str, str | None] | None = field(default=None, metadata=doc("Pod annotations."))
+    labels: dict[str, str | None] | None = field(default=None, metadata=doc("Pod labels."))
+    node_selector: dict[str, str | None] | None = field(default=None, metadata=doc("Node labels that pods need."))
+    tolerations: list[dict[str, Any]] | None = field(
+        default=None, metadata=doc("Tolerations, merged by key and effect.")
+    )
+    affinity: dict[str, Any] | None = field(default=None, metadata=doc("Affinity, merged by field."))
+    security_context: AddedSecurity | None = field(default=None, metadata=doc("Security settings, each with why."))
+    claims: list[Claim] | None = field(default=None, metadata=doc("DRA claims, merged by name."))
+    probes: AddedProbes | None = field(default=None, metadata=doc("Probe settings."))
+    host_access: HostAccess | None = field(default=None, metadata=doc("Access to the node."))
+    kv_transfer: AddedKVTransfer | None = field(default=None, metadata=doc("KV connector.", key="kvTransfer"))
+    router: AddedRouter | None = field(default=None, metadata=doc("Router."))
+    termination_grace_period_seconds: int | None = field(default=None, metadata=doc("Time to finish requests, in s."))
+    pre_stop_sleep_seconds: int | None = field(default=None, metadata=doc("Wait before SIGTERM, in s."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contribution:
+    """A delta that holds under a condition."""
+
+    when: When = field(default_factory=When, metadata=doc("Condition."))
+    add: Add = field(metadata=doc("What it adds."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What all entries have."""
+
+    api_version: Literal["catalog.llmdctl.io/v1alpha1"] = field(metadata=doc("Version of the catalog's format."))
+    name: str = field(metadata=doc("Name, as used in a stack."))
+    title: str = field(default="", metadata=doc("One line for people."))
+    sources: list[str] = field(default_factory=list, metadata=doc("Where the facts come from."))
+    defaults: SpecFields = field(default_factory=SpecFields, metadata=doc("Spec values that this entry supplies."))
+    contributions: list[Contribution] = field(default_factory=list, metadata=doc("Deltas to the roles."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineFlags:
+    """Names of the engine's own flags for values that the plan derives; an empty name means the engine has none."""
+
+    model: str = field(default="", metadata=doc("Flag of the model; empty for a positional argument."))
+    revision: str = field(default="revision", metadata=doc("Model revision."))
+    served_name: str = field(default="served-model-name", metadata=doc("Served name."))
+    max_length: str = field(default="", metadata=doc("Longest context."))
+    host: str = field(default="", metadata=doc("Listen address."))
+    port: str = field(default="port", metadata=doc("Listen port."))
+    tensor: str = field(default="tensor-parallel-size", metadata=doc("Tensor-parallel size."))
+    pipeline: str = field(default="pipeline-parallel-size", metadata=doc("Pipeline-parallel size."))
+    expert: str = field(default="", metadata=doc("Switch for expert parallelism."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine(Entry):
+    """An inference engine."""
+
+    kind: Literal["Engine"] = field(metadata=doc("Always Engine."))
+    type: str = field(metadata=doc("Value of the label llm-d.ai/engine-type."))
+    command: list[str] = field(metadata=doc("Program and subcommand."))
+    flags: EngineFlags = field(metadata=doc("Flag names."))
+    listen_host: str = field(default="", metadata=doc("Address to listen on when the engine's default is loopback."))
+    serving_port: int = field(default=8000, metadata=doc("Port that clients and the router see."))
+    behind_sidecar_port: int = field(default=8200, metadata=doc("Port of the engine when a sidecar takes the other."))
+    metrics_path: str = field(default="/metrics", metadata=doc("Path of the metrics."))
+    probes: dict[str, Any] = field(metadata=doc("Startup, liveness and readiness probes, without the port."))
+    sidecar_connector: dict[str, str] = field(
+        default_factory=dict, metadata=doc("KV connector of the spec -> the routing sidecar's --kv-connector.")
+    )
+    writable_paths: dict[str, str] = field(
+        default_factory=dict, metadata=doc("Volume name -> path that needs writing.")
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelFacts:
+    """What rules and formulas need to know of a model. None means unknown, never "no"."""
+
+    parameters_billion: float | None = field(default=None, metadata=doc("Parameters, in 1e9."))
+    active_parameters_billion: float | None = field(default=None, metadata=doc("Active parameters a token, in 1e9."))
+    weights_gib: float | None = field(default=None, metadata=doc("Size of the published weights, in GiB."))
+    layers: int | None = field(default=None, metadata=doc("Hidden layers."))
+    attention_heads: int | None = field(default=None, metadata=doc("Attention heads."))
+    kv_heads: int | None = field(default=None, metadata=doc("KV heads."))
+    head_dim: int | None = field(default=None, metadata=doc("Size of a head."))
+    context: int | None = field(default=None, metadata=doc("Longest context in tokens."))
+    mla: bool = field(default=False, metadata=doc("Multi-head latent attention."))
+    mamba: bool = field(default=False, metadata=doc("State-space layers."))
+    hybrid_attention: bool = field(default=False, metadata=doc("Full and sliding-window attention mixed."))
+    experts: int | None = field(default=None, metadata=doc("Routed experts (MoE)."))
+    gated: bool = field(default=False, metadata=doc("Needs an accepted licence and a token."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelEntry(Entry):
+    """A model: its name is the hub id."""
+
+    kind: Literal["Model"] = field(metadata=doc("Always Model."))
+    label: str = field(metadata=doc("Short name for the label llm-d.ai/model."))
+    facts: ModelFacts = field(metadata=doc("Figures of its config.json."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accelerator(Entry):
+    """An accelerator type."""
+
+    kind: Literal["Accelerator"] = field(metadata=doc("Always Accelerator."))
+    family: str = field(metadata=doc("Family, for conditions and images.", examples=["nvidia"]))
+    vendor: str = field(metadata=doc("Value of the label llm-d.ai/accelerator-vendor."))
+    variant: str = field(metadata=doc("Value of the label llm-d.ai/accelerator-variant."))
+    resource: str = field(metadata=doc("Extended resource of the device plugin."))
+    memory_gib: float = field(metadata=doc("Memory of one accelerator, in GiB.", key="memoryGiB"))
+    per_node: int = field(metadata=doc("Accelerators of a common node."))
+    architecture: Literal["amd64", "arm64"] = field(default="amd64", metadata=doc("CPU architecture of its nodes."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provider(Entry):
+    """Where a cluster runs."""
+
+    kind: Literal["Provider"] = field(metadata=doc("Always Provider."))
+    extends: str = field(default="", metadata=doc("Provider whose contributions come before this one's."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What upstream says of a combination."""
+
+    upstream: Literal["validated", "community", "none"] = field(metadata=doc("Upstream's own word."))
+    source: str = field(metadata=doc("Where it says so."))
+    date: str = field(metadata=doc("When that was read.", pattern=r"[0-9]{4}-[0-9]{2}(-[0-9]{2})?"))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """Combinations of a guide that share a status and defaults."""
+
+    engines: list[str] = field(metadata=doc("Engines."))
+    accelerators: list[str] = field(metadata=doc("Accelerators."))
+    providers: list[str] = field(metadata=doc("Providers."))
+    status: Status = field(metadata=doc("What upstream says."))
+    note: str = field(default="", metadata=doc("What a user should know."))
+    defaults: SpecFields = field(default_factory=SpecFields, metadata=doc("Spec values of these combinations."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preset:
+    """A named topology."""
+
+    title: str = field(metadata=doc("One line for people."))
+    defaults: SpecFields = field(metadata=doc("Spec values that it sets."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GuideObject:
+    """An object (or one a role) that the guide renders."""
+
+    template: str = field(metadata=doc("Template file, looked up in the guide's templates and then in _shared."))
+    each: Literal["stack", "role", "claim"] = field(default="stack", metadata=doc("Once, or once a role or claim."))
+    when: When = field(default_factory=When, metadata=doc("Condition."))
+    present: str = field(default="", metadata=doc("Part of the plan that must be present."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """A machine-readable step that shows that a deployment serves."""
+
+    name: str = field(metadata=doc("Name of the step."))
+    request: dict[str, Any] | None = field(default=None, metadata=doc("HTTP request through the router."))
+    expect: dict[str, Any] = field(metadata=doc("What must hold afterwards."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Guide(Entry):
+    """A well-lit path."""
+
+    kind: Literal["Guide"] = field(metadata=doc("Always Guide."))
+    summary: str = field(metadata=doc("What it is for, in a sentence or two."))
+    roles: list[str] = field(metadata=doc("Roles it deploys, in order."))
+    workloads: list[str] = field(metadata=doc("Kinds of workload it can use; the first is the default."))
+    unsupported: list[str] = field(
+        default_factory=list, metadata=doc("Spec paths that this guide refuses for now, as dotted names.")
+    )
+    router_config: dict[str, Any] = field(metadata=doc("EndpointPickerConfig without apiVersion and kind."))
+    matrix: list[Cell] = field(metadata=doc("Listed combinations."))
+    presets: dict[str, Preset] = field(default_factory=dict, metadata=doc("Named topologies."))
+    objects: list[GuideObject] = field(metadata=doc("What is rendered, in order."))
+    verification: list[Verification] = field(default_factory=list, metadata=doc("Steps that prove that it serves."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """How sure an image reference is."""
+
+    source: str = field(metadata=doc("Where it was read."))
+    confidence: Literal["published", "inferred"] = field(metadata=doc("Seen published, or inferred."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Image:
+    """One image of a release set."""
+
+    repository: str = field(metadata=doc("Repository with registry host."))
+    tag: str = field(metadata=doc("Tag."))
+    digest: str = field(default="", metadata=doc("Digest, when known.", pattern=r"(sha256:[0-9a-f]{64})?"))
+    component: str = field(metadata=doc("Component that it carries.", examples=["vllm"]))
+    version: str = field(metadata=doc("Version of the component."))
+    non_root: bool = field(default=False, metadata=doc("The image runs as another user than root by itself."))
+    provenance: Provenance = field(metadata=doc("How sure it is."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReleaseSet:
+    """The images of one llm-d release."""
+
+    title: str = field(default="", metadata=doc("One line for people."))
+    components: dict[str, str] = field(
+        metadata=doc("Versions of parts that have no image here.", examples=[{"lws": "0.11.1"}])
+    )
+    images: dict[str, Image] = field(metadata=doc("Images by name."))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageCatalog:
+    """All release sets."""
+
+    api_version: Literal["catalog.llmdctl.io/v1alpha1"] = field(metadata=doc("Version of the catalog's format."))
+    kind: Literal["ImageCatalog"] = field(metadata=doc("Always ImageCatalog."))
+    default_release: str = field(metadata=doc("Release set used when a stack names none."))
+    releases: dict[str, ReleaseSet] = field(metadata=doc("Sets by llm-d release."))
