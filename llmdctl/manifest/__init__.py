@@ -1,5 +1,22 @@
-"""YAML reading with Go's scalar rules and positions, identity, pointers, writing."""
+"""Manifests: reading YAML and JSON by Go's rules, positions, identity, writing; typed loading of plain data."""
 
 from llmdctl.manifest.document import Document, object_ref
+from llmdctl.manifest.duplicates import duplicate_objects
+from llmdctl.manifest.emit import emit_documents, emit_yaml
+from llmdctl.manifest.positions import locate, with_positions
+from llmdctl.manifest.reader import Reading, read_paths, read_text
+from llmdctl.manifest.rules import YML_RULES
 
-__all__ = ["Document", "object_ref"]
+__all__ = [
+    "YML_RULES",
+    "Document",
+    "Reading",
+    "duplicate_objects",
+    "emit_documents",
+    "emit_yaml",
+    "locate",
+    "object_ref",
+    "read_paths",
+    "read_text",
+    "with_positions",
+]

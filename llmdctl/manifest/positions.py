@@ -1,0 +1,69 @@
+"""Lines and columns for findings. Objects carry none: a file is read again only when a finding points into it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from llmdctl.findings import Finding, Path, Place, SourceRef, UserError
+from llmdctl.manifest.files import STDIN, check_text, read_bytes
+from llmdctl.manifest.marks import MarkedNode, deepest_spot, read_marks
+
+Target = tuple[int, int | None, Path]
+"""Index of the document in its file, index inside a `kind: List` (or None), path inside the object."""
+
+
+def locate(text: bytes, file: str, targets: Iterable[Target]) -> dict[Target, SourceRef]:
+    """Where each target stands: at the key of a field, at the item of a list, at the deepest step that exists.
+
+    A target in a document that can't be read has line 0.
+    """
+    marked = read_marks(check_text(text, file))
+    return {target: _source(marked, file, target) for target in targets}
+
+
+def _source(marked: Sequence[MarkedNode], file: str, target: Target) -> SourceRef:
+    document, item, path = target
+    if not 0 <= document < len(marked):
+        return SourceRef(file, document=document)
+    steps = path if item is None else ("items", item, *path)
+    return SourceRef(file, *deepest_spot(marked[document], steps), document)
+
+
+def with_positions(hits: Sequence[tuple[Finding, Place]], texts: Mapping[str, bytes] | None = None) -> list[Finding]:
+    """The findings, in order, with line and column of their places; each file is read once.
+
+    `texts` is `Reading.texts`: what came from stdin. Findings in files that can't be read any more keep the source
+    they have, and findings without a place are returned as they are.
+    """
+    wanted: dict[str, set[Target]] = defaultdict(set)
+    for _, place in hits:
+        if place.source is not None:
+            wanted[place.source.file].add(_target(place))
+    found = {file: _locate_in(file, targets, texts or {}) for file, targets in wanted.items()}
+    return [_located(finding, place, found) for finding, place in hits]
+
+
+def _target(place: Place) -> Target:
+    # MapKey equals its text, so that both spellings of a path are one target.
+    return (place.source.document if place.source else 0, place.item, place.path)
+
+
+def _locate_in(file: str, targets: Iterable[Target], texts: Mapping[str, bytes]) -> dict[Target, SourceRef]:
+    if file not in texts and file == STDIN:
+        return {}
+    try:
+        data = texts[file] if file in texts else read_bytes(file)
+        return locate(data, file, targets)
+    except UserError:
+        return {}
+
+
+def _located(finding: Finding, place: Place, found: Mapping[str, Mapping[Target, SourceRef]]) -> Finding:
+    if place.source is None:
+        return finding
+    source = found[place.source.file].get(_target(place))
+    if source is None or not source.line:
+        return finding if finding.source is not None else replace(finding, source=place.source)
+    return replace(finding, source=source)
