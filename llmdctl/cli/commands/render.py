@@ -1,0 +1,95 @@
+"""`llmdctl render`: a stack as Kubernetes objects, checked before anybody applies them."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from llmdctl.cli import stack as options
+
+if TYPE_CHECKING:
+    from llmdctl.findings import Report
+    from llmdctl.manifest import Document
+    from llmdctl.render.objects import Rendered
+
+
+def register(app: typer.Typer) -> None:
+    """Adds the command."""
+    app.command("render")(render)
+
+
+def render(
+    guide: options.GuideArgument = None,
+    file: options.FileOption = None,
+    accelerator: options.AcceleratorOption = None,
+    engine: options.EngineOption = None,
+    provider: options.ProviderOption = None,
+    preset: options.PresetOption = None,
+    model: options.ModelOption = None,
+    release: options.ReleaseOption = None,
+    namespace: options.NamespaceOption = None,
+    name: options.NameOption = None,
+    kube_version: options.KubeVersionOption = None,
+    settings: options.SetOption = None,
+    allow_unsupported: options.AllowOption = False,
+    catalogs: options.CatalogOption = None,
+    destination: Annotated[
+        str, typer.Option("-o", "--output", metavar="-|DIR", help="Standard output, or a directory.")
+    ] = "-",
+    check: Annotated[bool, typer.Option("--validate/--no-validate", help="Check the objects too.")] = True,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print no summary.")] = False,
+) -> None:
+    """Render a stack as Kubernetes objects, and check them.
+
+    Example: llmdctl render pd-disaggregation --accelerator nvidia-h200 --provider gke -o build/
+    """
+    from llmdctl.render.objects import render as render_plan
+
+    flags = options.stack_flags(
+        accelerator=accelerator, engine=engine, provider=provider, preset=preset, model=model, release=release,
+        namespace=namespace, name=name, kube_version=kube_version,
+    )  # fmt: skip
+    plan, catalog = options.make_plan(
+        options.StackOptions(guide, file, flags, settings or (), allow_unsupported, catalogs or ())
+    )
+    rendered = render_plan(plan, catalog.template_dirs(plan.stack.guide))
+    documents = _write(rendered, destination)
+    report = _check(rendered, documents) if check else None
+    if not quiet:
+        from llmdctl.cli.summary import render_summary
+
+        # With files as the result, the summary may have stdout; else it is talk.
+        typer.echo(render_summary(rendered, report, destination), err=destination == "-", nl=False)
+    if report is not None and report.findings:
+        from llmdctl.findings.text import render_text
+
+        sys.stderr.write(render_text(report, colour=False, verbose=0, quiet=True))
+    from llmdctl.findings import Severity
+
+    if report is not None and report.fails(Severity.ERROR):
+        raise typer.Exit(1)
+
+
+def _write(rendered: Rendered, destination: str) -> list[Document]:
+    from pathlib import Path
+
+    from llmdctl.findings import SourceRef
+    from llmdctl.manifest import Document
+
+    if destination != "-":
+        from llmdctl.render.files import write_directory
+
+        return write_directory(rendered, Path(destination))
+    from llmdctl.render.objects import as_text
+
+    sys.stdout.write(as_text(rendered))
+    return [Document(obj, SourceRef("<rendered>", document=index)) for index, obj in enumerate(rendered.objects)]
+
+
+def _check(rendered: Rendered, documents: list[Document]) -> Report:
+    from llmdctl.validate.pipeline import ValidateOptions, validate
+
+    stack = rendered.plan.stack
+    return validate(documents, ValidateOptions(kube_version=stack.kube_version, release=stack.release, complete=True))

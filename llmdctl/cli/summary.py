@@ -1,0 +1,53 @@
+"""The readable summary that `render` prints: what was rendered, for what, and what was checked."""
+
+from __future__ import annotations
+
+from llmdctl.findings import Report, Severity
+from llmdctl.plan.model import Plan, RolePlan
+from llmdctl.render.objects import Rendered
+
+
+def render_summary(rendered: Rendered, report: Report | None, destination: str) -> str:
+    """Some ten lines of plain text, ended by a newline."""
+    plan = rendered.plan
+    stack = plan.stack
+    lines = [
+        f"stack {stack.name} in namespace {stack.namespace}: guide {stack.guide}, {stack.engine} on {stack.accelerator}, "
+        f"provider {stack.provider}, llm-d {stack.release}, Kubernetes {stack.kube_version}",
+        f"model {plan.model.id}",
+        *(_role_line(plan, role) for role in plan.roles),
+        f"  total    {_total(plan)} accelerators",
+        f"rendered {len(rendered.objects)} objects{'' if destination == '-' else ' into ' + destination}",
+        *(f"  {obj['kind']:<22} {obj['metadata']['name']}" for obj in rendered.objects),
+        _checked_line(report),
+    ]
+    if destination != "-":
+        lines.append(f"next     kubectl apply --server-side -n {stack.namespace} -f {destination}")
+    return "\n".join(lines) + "\n"
+
+
+def _role_line(plan: Plan, role: RolePlan) -> str:
+    sizes = role.parallelism
+    ranks = f"TP{sizes.tensor}" + (f" PP{sizes.pipeline}" if sizes.pipeline > 1 else "")
+    front = f", sidecar on {role.serving_port}" if role.sidecar else ""
+    how = "claimed by DRA" if role.pod.resource_claims and plan.stack.device_mode == "dra" else "by device plugin"
+    return (
+        f"  {role.name:<8} {role.replicas} x {ranks}: {sizes.accelerators} accelerators a pod ({how}), "
+        f"engine on {role.engine_port}{front}"
+    )
+
+
+def _total(plan: Plan) -> int:
+    return sum(role.replicas * role.parallelism.pods * role.parallelism.accelerators for role in plan.roles)
+
+
+def _checked_line(report: Report | None) -> str:
+    if report is None:
+        return "checked  nothing (--no-validate)"
+    counts = report.coverage
+    return (
+        f"checked  {counts.objects_validated} of {counts.objects_total} objects against Kubernetes "
+        f"{report.target.kube_version} and the custom resources of llm-d {report.target.release}, "
+        f"{counts.rules_run} rules run, {counts.rules_skipped} skipped: "
+        f"{report.count(Severity.ERROR)} errors, {report.count(Severity.WARNING)} warnings"
+    )

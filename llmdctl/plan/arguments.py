@@ -1,0 +1,102 @@
+"""The engine's command line: derived flags, contributions, and a user's own, in a fixed order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llmdctl.catalog.model import Engine
+from llmdctl.engines import build
+from llmdctl.engines.tables import load_table
+from llmdctl.findings import Path, UserError
+from llmdctl.plan.model import ImagePlan, ModelPlan, ParallelismPlan
+from llmdctl.plan.origin import Ledger, formula
+from llmdctl.plan.transfer import Transfer
+
+OWNED = {
+    "port": "it follows from the sidecar",
+    "host": "it follows from the engine",
+    "tensor-parallel-size": "set spec.roles.<role>.parallelism.tensor",
+    "pipeline-parallel-size": "set spec.roles.<role>.parallelism.pipeline",
+    "model": "set spec.model.id",
+    "model-path": "set spec.model.id",
+    "served-model-name": "set spec.model.servedName",
+    "revision": "set spec.model.revision",
+    "max-model-len": "set spec.model.maxLength",
+    "context-length": "set spec.model.maxLength",
+    "kv-transfer-config": "set spec.kvTransfer",
+    "disaggregation-mode": "it follows from the role",
+    "disaggregation-transfer-backend": "set spec.kvTransfer.connector",
+    "disaggregation-bootstrap-port": "the sidecar has to know it too, so llmdctl owns it",
+}
+"""Flags that the plan derives, because something else in the stack must agree with them."""
+
+
+def derived_args(
+    engine: Engine, model: ModelPlan, parallelism: ParallelismPlan, port: int, transfer: Transfer | None
+) -> dict[str, Any]:
+    """Flags that follow from the plan, in the order in which they are written."""
+    flags = engine.flags
+    args: dict[str, Any] = {}
+    if flags.model:
+        args[flags.model] = model.argument
+    if model.revision:
+        args[flags.revision] = model.revision
+    if model.served_name != model.argument:
+        args[flags.served_name] = model.served_name
+    if model.max_length and flags.max_length:
+        args[flags.max_length] = model.max_length
+    if flags.host and engine.listen_host:
+        args[flags.host] = engine.listen_host
+    args[flags.port] = port
+    args[flags.tensor] = parallelism.tensor
+    if parallelism.pipeline > 1:
+        args[flags.pipeline] = parallelism.pipeline
+    if parallelism.expert:
+        if not flags.expert:
+            raise UserError(
+                f"spec.roles: engine {engine.name} has no switch for expert parallelism",
+                fix="leave parallelism.expert out and set the engine's own flags in engineArgs",
+            )
+        args[flags.expert] = True
+    args.update(transfer.args if transfer else {})
+    return args
+
+
+def engine_args(
+    engine: Engine,
+    derived: dict[str, Any],
+    contributed: dict[str, Any],
+    wanted: dict[str, Any],
+    model: ModelPlan,
+    image: ImagePlan,
+    role: str,
+    ledger: Ledger,
+    path: Path,
+) -> list[str]:
+    """The argument list. `wanted` is a user's engineArgs: null removes a contributed flag.
+
+    Raises UserError when it sets a flag that the plan owns, or one that the engine version does not have.
+    """
+    merged = dict(derived)
+    for name in derived:
+        ledger.note((*path, f"--{name}"), formula("derived from the plan"))
+    owned = {name.replace("_", "-") for name in derived} | set(OWNED)
+    for name, value in {**contributed, **wanted}.items():
+        plain = name.lstrip("-").replace("_", "-")
+        if plain in owned:
+            raise UserError(
+                f"spec.roles.{role}.engineArgs.{name}: llmdctl sets this flag itself",
+                why="another part of the stack has to agree with it",
+                fix=OWNED.get(plain, "leave it out"),
+            )
+        merged.pop(plain, None)
+        if value is not None:
+            merged[plain] = value
+            given = ("spec", "roles", role) if name in wanted else ("roles", role)
+            for written in (f"--{plain}", f"--no-{plain}"):
+                ledger.note((*path, written), ledger.of((*given, "engineArgs", name)))
+    table = load_table(engine.name, image.version)
+    positional = [] if engine.flags.model else [model.argument]
+    args = positional + build(engine.name, merged, table)
+    ledger.note(path, formula("flags derived from the plan, then the catalog's, then spec.roles.*.engineArgs"))
+    return args

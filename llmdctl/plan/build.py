@@ -1,0 +1,297 @@
+"""Spec and catalog to Plan: the entrance of the package."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from llmdctl.catalog.load import Catalog
+from llmdctl.catalog.model import Contribution
+from llmdctl.findings import UserError
+from llmdctl.findings.versions import Version
+from llmdctl.plan.contributions import Context, RoleAdds, collect, matches
+from llmdctl.plan.images import ImageResolver, release_set
+from llmdctl.plan.model import (
+    ClaimPlan,
+    ModelPlan,
+    MonitoringPlan,
+    ObjectPlan,
+    Plan,
+    PoolPlan,
+    RolePlan,
+    ServingAccountPlan,
+    StackPlan,
+)
+from llmdctl.plan.origin import Ledger, Origin, OriginKind, formula
+from llmdctl.plan.pods import CACHE_MOUNT
+from llmdctl.plan.request import Request
+from llmdctl.plan.resolve import Resolved, resolve
+from llmdctl.plan.roles import INSTANCE, SERVING_LABEL, RoleContext, plan_role
+from llmdctl.plan.router import plan_router
+from llmdctl.spec.model import NAME_MAX, Model
+
+GROUP_IDENTITY_SINCE = "0.11.0"
+"""LeaderWorkerSet release that has groupIdentity."""
+
+DRA_SINCE_MINOR = 34
+"""Kubernetes 1.34 serves resource.k8s.io/v1."""
+
+
+def build_plan(request: Request, catalog: Catalog) -> Plan:
+    """The plan of a request. Raises UserError for anything that cannot be planned."""
+    resolved = resolve(request, catalog)
+    spec, ledger = resolved.stack.spec, resolved.ledger
+    guide = resolved.selection.guide
+    release = str(spec.release)
+    images = release_set(catalog.images, release)
+    _check_choices(resolved)
+    name, namespace = _names(resolved)
+    labels = _labels(resolved, name)
+    model = _model(resolved)
+    resolver = ImageResolver(images, release, spec.images, ledger)
+    account = _account(resolved, name)
+    context = RoleContext(
+        resolved=resolved,
+        images=resolver,
+        model=model,
+        stack_name=name,
+        labels=labels,
+        service_account=account.name if account else "",
+        has_group_identity=_at_least(images.components.get("lws", ""), GROUP_IDENTITY_SINCE),
+        gated=bool(resolved.selection.model and resolved.selection.model.facts.gated),
+    )
+    entries = _entries(resolved, catalog)
+    adds = {role: collect(entries, _context(resolved, role), ledger, ("roles", role)) for role in guide.roles}
+    roles = tuple(plan_role(role, adds[role], context) for role in guide.roles)
+    claims = _claims(name, adds, ledger)
+    router = plan_router(resolved, resolver, name, namespace, labels, _plugins(adds))
+    monitoring = MonitoringPlan(interval="30s", path=resolved.selection.engine.metrics_path)
+    monitored = bool(spec.monitoring and spec.monitoring.enabled)
+    stack = _stack(resolved, name, namespace, release, labels)
+    ledger.note(("monitoring",), formula("spec.monitoring.enabled"))
+    ledger.note(("pool",), formula("the ports that every selected pod serves, and the labels that they all carry"))
+    plan = Plan(
+        stack=stack,
+        model=model,
+        roles=roles,
+        serving_account=account,
+        claims=claims,
+        pool=PoolPlan(
+            name=name,
+            selector={INSTANCE: name, SERVING_LABEL: "true"},
+            ports=[roles[0].serving_port],
+        ),
+        router=router,
+        monitoring=monitoring if monitored else None,
+        objects=(),
+        patches=tuple(spec.patches or ()),
+        spec=resolved.data,
+        notices=(*resolved.notices, *_image_notices(roles, router)),
+        ledger=ledger,
+    )
+    return _with_objects(plan, resolved)
+
+
+def _at_least(version: str, bound: str) -> bool:
+    found, wanted = Version.parse(version), Version.parse(bound)
+    return found is not None and wanted is not None and found >= wanted
+
+
+def _check_choices(resolved: Resolved) -> None:
+    spec, guide = resolved.stack.spec, resolved.selection.guide
+    if spec.workload not in guide.workloads:
+        raise UserError(
+            f"guide {guide.name} does not run as {spec.workload}", fix="workload: " + " or ".join(guide.workloads)
+        )
+    minor = int(str(spec.kube_version).partition(".")[2])
+    if spec.devices and spec.devices.mode == "dra" and minor < DRA_SINCE_MINOR:
+        raise UserError(
+            f"spec.devices.mode dra needs Kubernetes 1.{DRA_SINCE_MINOR} or newer, not {spec.kube_version}",
+            why="resource.k8s.io/v1 is not served before",
+            fix="raise kubeVersion, or set spec.devices.mode: devicePlugin",
+        )
+
+
+def _names(resolved: Resolved) -> tuple[str, str]:
+    metadata = resolved.stack.metadata
+    name = metadata.name
+    if not name:
+        name = resolved.selection.guide.name[:NAME_MAX].rstrip("-")
+        resolved.data["metadata"]["name"] = name
+        resolved.ledger.note(("metadata", "name"), formula("the guide's name"))
+    return name, str(metadata.namespace)
+
+
+def _labels(resolved: Resolved, name: str) -> dict[str, Any]:
+    selection = resolved.selection
+    own = resolved.stack.metadata.labels or {}
+    return {
+        **own,
+        "app.kubernetes.io/managed-by": "llmdctl",
+        "app.kubernetes.io/part-of": "llm-d",
+        INSTANCE: name,
+        "llm-d.ai/guide": selection.guide.name,
+        "llm-d.ai/model": _model_label(resolved),
+        "llm-d.ai/engine-type": selection.engine.type,
+        "llm-d.ai/accelerator-variant": selection.accelerator.variant,
+        "llm-d.ai/accelerator-vendor": selection.accelerator.vendor,
+    }
+
+
+def _model_label(resolved: Resolved) -> str:
+    if resolved.selection.model:
+        return resolved.selection.model.label
+    model = resolved.stack.spec.model
+    tail = str(model.id if model else "").rpartition("/")[2].lower()
+    # A label value: letters, digits, dashes, dots and underscores, ended by a letter or digit.
+    kept = "".join(char if char.isascii() and (char.isalnum() or char in "-._") else "-" for char in tail)[:63]
+    return kept.strip("-._") or "model"
+
+
+def _model(resolved: Resolved) -> ModelPlan:
+    wanted = resolved.stack.spec.model or Model()
+    entry, ledger = resolved.selection.model, resolved.ledger
+    if not wanted.id:
+        raise UserError("no model is named", fix="set spec.model.id, or --model")
+    local = wanted.source == "local"
+    argument = f"{CACHE_MOUNT}/{wanted.id}" if local else wanted.id
+    facts = entry.facts if entry else None
+    if wanted.max_length and facts and facts.context and wanted.max_length > facts.context:
+        raise UserError(
+            f"spec.model.maxLength: {wanted.max_length} tokens are more than {wanted.id} can hold",
+            why=f"its config says {facts.context}",
+            fix=f"use {facts.context} or less",
+        )
+    ledger.note(("model",), formula("spec.model and the facts of the catalog's entry"))
+    ledger.note(("model", "argument"), formula("a path below the cache's mount" if local else "the hub id"))
+    return ModelPlan(
+        id=wanted.id,
+        label=_model_label(resolved),
+        argument=argument,
+        revision=wanted.revision,
+        served_name=wanted.served_name or wanted.id,
+        source=str(wanted.source),
+        max_length=wanted.max_length,
+        cache_mount=CACHE_MOUNT,
+        kv_heads=facts.kv_heads if facts else None,
+        mla=bool(facts and facts.mla),
+    )
+
+
+def _account(resolved: Resolved, name: str) -> ServingAccountPlan | None:
+    spec, ledger = resolved.stack.spec, resolved.ledger
+    ledger.note(("servingAccount",), formula("made unless spec.pod.serviceAccount names one"))
+    if spec.pod and spec.pod.service_account:
+        return None
+    return ServingAccountPlan(name=name)
+
+
+def _entries(resolved: Resolved, catalog: Catalog) -> list[tuple[Origin, list[Contribution]]]:
+    selection = resolved.selection
+    named: list[tuple[str, Any]] = [("Engine", selection.engine)]
+    if selection.model:
+        named.append(("Model", selection.model))
+    named.append(("Accelerator", selection.accelerator))
+    named.extend(("Provider", provider) for provider in selection.providers)
+    named.append(("Guide", selection.guide))
+    return [
+        (
+            Origin(OriginKind.CATALOG, f"{kind.lower()} {entry.name} ({catalog.origin(kind, entry.name)})"),
+            entry.contributions,
+        )
+        for kind, entry in named
+    ]
+
+
+def _context(resolved: Resolved, role: str) -> Context:
+    spec, selection = resolved.stack.spec, resolved.selection
+    values: dict[str, set[str | None]] = {
+        "guide": {selection.guide.name},
+        "role": {role},
+        "engine": {selection.engine.name},
+        "model": {spec.model.id if spec.model else None},
+        "accelerator_family": {selection.accelerator.family},
+        "accelerator": {selection.accelerator.name},
+        "provider": {provider.name for provider in selection.providers},
+        "transport": {spec.kv_transfer.connector if spec.kv_transfer else None},
+        "devices": {spec.devices.mode if spec.devices else None},
+        "release": {spec.release},
+        "workload": {spec.workload},
+        "router": {spec.router.mode if spec.router else None},
+    }
+    return {key: frozenset(str(value) for value in found if value) for key, found in values.items()}
+
+
+def _claims(stack: str, adds: dict[str, RoleAdds], ledger: Ledger) -> tuple[ClaimPlan, ...]:
+    found: dict[str, ClaimPlan] = {}
+    for role, role_adds in adds.items():
+        for claim in role_adds.claims.values():
+            name = f"{stack}-{claim.name}"
+            found[name] = ClaimPlan(name=name, requests=claim.requests, constraints=claim.constraints)
+            ledger.note(("claims", name), ledger.of(("roles", role, "claims", claim.name)))
+    ledger.note(("claims",), formula("claim templates that contributions ask for"))
+    return tuple(found.values())
+
+
+def _plugins(adds: dict[str, RoleAdds]) -> list[dict[str, Any]]:
+    return [plugin for role_adds in adds.values() for plugin in role_adds.data.get("router", {}).get("plugins", [])]
+
+
+def _stack(resolved: Resolved, name: str, namespace: str, release: str, labels: dict[str, Any]) -> StackPlan:
+    spec, selection, ledger = resolved.stack.spec, resolved.selection, resolved.ledger
+    ledger.note(("stack",), formula("the spec's choices"))
+    ledger.note(("stack", "labels"), formula("metadata.labels, then labels of the choices"))
+    return StackPlan(
+        name=name,
+        namespace=namespace,
+        guide=selection.guide.name,
+        preset=spec.preset,
+        release=release,
+        kube_version=str(spec.kube_version),
+        engine=selection.engine.name,
+        accelerator=selection.accelerator.name,
+        provider=selection.provider.name,
+        workload=str(spec.workload),
+        device_mode=str(spec.devices.mode if spec.devices else ""),
+        labels=labels,
+        annotations={
+            **(resolved.stack.metadata.annotations or {}),
+            "llmdctl.io/accelerator": selection.accelerator.name,
+            "llmdctl.io/provider": selection.provider.name,
+            "llmdctl.io/release": release,
+        },
+    )
+
+
+def _image_notices(roles: tuple[RolePlan, ...], router: Any) -> list[str]:
+    images = [role.container.image for role in roles]
+    images += [role.sidecar.image for role in roles if role.sidecar]
+    images += [router.image] + ([router.proxy.image] if router.proxy else [])
+    inferred = {image.name: image for image in images if image.inferred}
+    return [
+        f"image {image.reference}: the tag is inferred from the release, nobody here saw it published"
+        for image in inferred.values()
+    ]
+
+
+def _with_objects(plan: Plan, resolved: Resolved) -> Plan:
+    """Adds the list of objects, whose conditions may look at the plan."""
+    context = _context(resolved, "")
+    objects: list[ObjectPlan] = []
+    for wanted in resolved.selection.guide.objects:
+        if not matches(wanted.when, context) or not _present(plan, wanted.present):
+            continue
+        if wanted.each == "role":
+            objects.extend(ObjectPlan(template=wanted.template, role=role) for role in plan.roles)
+        elif wanted.each == "claim":
+            objects.extend(ObjectPlan(template=wanted.template, claim=claim) for claim in plan.claims)
+        else:
+            objects.append(ObjectPlan(template=wanted.template))
+    return replace(plan, objects=tuple(objects))
+
+
+def _present(plan: Plan, dotted: str) -> bool:
+    value: Any = plan
+    for step in dotted.split(".") if dotted else ():
+        value = getattr(value, step, None)
+    return value is not None

@@ -1,0 +1,60 @@
+"""Names that controllers will generate from ours, and whether they fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from llmdctl.findings import UserError
+
+REVISION_LENGTH = 8
+"""Hex digits of a DisaggregatedSet revision (sigs.k8s.io/lws, disaggregatedset utils)."""
+
+STATEFULSET_HASH_LENGTH = 11
+"""A dash and up to ten characters, which the StatefulSet controller appends for the pods' revision label."""
+
+REPLICASET_HASH_LENGTH = 17
+"""A dash, up to ten characters of the pod template hash, a dash and five random characters of the pod."""
+
+LABEL_MAX = 63
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedName:
+    """A name that a controller makes: what it names, its longest form, and the longest that is accepted."""
+
+    what: str
+    name: str
+    limit: int
+
+    @property
+    def fits(self) -> bool:
+        """True when the longest form is accepted."""
+        return len(self.name) <= self.limit
+
+
+def generated_names(workload: str, stack: str, role: str, replicas: int) -> list[GeneratedName]:
+    """Names made for one role. `x` stands for characters that are not known before (hashes, revisions)."""
+    last = max(replicas - 1, 0)
+    if workload == "disaggregatedSet":
+        lws = f"{stack}-0-{'x' * REVISION_LENGTH}-{role}"
+        return [
+            GeneratedName("LeaderWorkerSet of the role", lws, LABEL_MAX),
+            GeneratedName("headless Service of the role", f"{lws}-prv", LABEL_MAX),
+            GeneratedName("controller-revision-hash label", f"{lws}{'x' * STATEFULSET_HASH_LENGTH}", LABEL_MAX),
+            GeneratedName("pod", f"{lws}-{last}", LABEL_MAX),
+        ]
+    name = f"{stack}-{role}"
+    return [GeneratedName("pod", f"{name}{'x' * REPLICASET_HASH_LENGTH}", LABEL_MAX)]
+
+
+def check_names(workload: str, stack: str, role: str, replicas: int) -> list[GeneratedName]:
+    """The generated names. Raises UserError naming the first that does not fit."""
+    names = generated_names(workload, stack, role, replicas)
+    for generated in names:
+        if not generated.fits:
+            raise UserError(
+                f"stack name {stack!r} is too long for role {role!r}",
+                why=f"the {generated.what} would be {generated.name}, {len(generated.name)} characters of {generated.limit}",
+                fix=f"shorten metadata.name by {len(generated.name) - generated.limit} or more",
+            )
+    return names

@@ -1,0 +1,51 @@
+"""Ranks and accelerators of a role."""
+
+from __future__ import annotations
+
+from llmdctl.catalog.model import Accelerator, ModelEntry
+from llmdctl.findings import Path, UserError
+from llmdctl.plan.model import ParallelismPlan
+from llmdctl.plan.origin import Ledger, formula
+from llmdctl.spec.model import Role
+
+
+def plan_parallelism(
+    name: str, role: Role, accelerator: Accelerator, model: ModelEntry | None, ledger: Ledger, path: Path
+) -> ParallelismPlan:
+    """Sizes of one replica. Raises UserError when no node can run it, or the model refuses it."""
+    wanted = role.parallelism
+    tensor = (wanted and wanted.tensor) or 1
+    pipeline = (wanted and wanted.pipeline) or 1
+    local = (wanted and wanted.data_local) or 1
+    data = (wanted and wanted.data) or local
+    where = f"spec.roles.{name}.parallelism"
+    if data % local:
+        raise UserError(f"{where}: data {data} is not a multiple of dataLocal {local}", fix="make it one")
+    accelerators = tensor * pipeline * local
+    if accelerators > accelerator.per_node:
+        raise UserError(
+            f"{where}: a pod of role {name} needs {accelerators} accelerators",
+            why=f"a node with {accelerator.name} has {accelerator.per_node}, and a pod cannot span nodes",
+            fix="make tensor smaller, or use an accelerator with larger nodes",
+        )
+    heads = model.facts.attention_heads if model else None
+    if heads and heads % tensor:
+        raise UserError(
+            f"{where}.tensor: {tensor} does not divide the {heads} attention heads of the model",
+            why="every rank takes the same number of heads, so the engine refuses to start (vllm config/model.py)",
+            fix="use a divisor, such as 1, 2, 4 or 8",
+        )
+    ledger.note(
+        path,
+        formula("sizes of spec.roles, 1 where none is given; a pod has tensor x pipeline x dataLocal accelerators"),
+    )
+    return ParallelismPlan(
+        tensor=tensor,
+        pipeline=pipeline,
+        data=data,
+        data_local=local,
+        expert=bool(wanted and wanted.expert),
+        accelerators=accelerators,
+        world_size=tensor * pipeline * data,
+        pods=data // local,
+    )

@@ -1,0 +1,302 @@
+"""Choosing the catalog entries of a stack and merging all layers into one spec, with the origin of each value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from llmdctl.catalog.load import Catalog
+from llmdctl.catalog.model import Accelerator, Cell, Engine, Guide, ModelEntry, Preset, Provider
+from llmdctl.catalog.select import find_cell, nearest_cells
+from llmdctl.findings import Path, UserError, format_path
+from llmdctl.manifest.typed import TypedError, dump, load, nearest
+from llmdctl.plan.merge import OriginOf, merge
+from llmdctl.plan.origin import Ledger, Origin, OriginKind, formula
+from llmdctl.plan.request import Request
+from llmdctl.spec.model import API_VERSION, KIND, InferenceStack
+
+BASE: dict[str, Any] = {
+    "metadata": {"namespace": "llm-d"},
+    "spec": {
+        "kubeVersion": "1.36",
+        "model": {
+            "source": "huggingface",
+            "tokenSecret": {"name": "llm-d-hf-token", "key": "HF_TOKEN"},
+            "cache": {"emptyDir": {}},
+        },
+        "devices": {"mode": "devicePlugin"},
+        "router": {
+            "mode": "standalone",
+            "replicas": 1,
+            "failureMode": "FailOpen",
+            "gateway": {"name": "llm-d-inference-gateway"},
+            "resources": {"requests": {"cpu": 4, "memory": "8Gi"}, "limits": {"memory": "16Gi"}},
+            "proxy": {
+                "concurrency": 8,
+                "resources": {"requests": {"cpu": 4, "memory": "8Gi"}, "limits": {"memory": "16Gi"}},
+            },
+        },
+        "monitoring": {"enabled": False},
+    },
+}
+"""What holds for every guide. Router sizes: llm-d recipes/router/base.values.yaml (read 2026-10)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The catalog entries that a stack uses."""
+
+    guide: Guide
+    engine: Engine
+    model: ModelEntry | None
+    accelerator: Accelerator
+    providers: tuple[Provider, ...]
+    cell: Cell | None
+    preset: Preset | None
+
+    @property
+    def provider(self) -> Provider:
+        """The provider that was asked for; the ones that it extends come before it in `providers`."""
+        return self.providers[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    """A complete spec: `stack` typed, `data` plain, and where each value comes from."""
+
+    stack: InferenceStack
+    data: dict[str, Any]
+    selection: Selection
+    ledger: Ledger
+    notices: tuple[str, ...]
+
+
+def resolve(request: Request, catalog: Catalog) -> Resolved:
+    """Merges all layers: engine < model < accelerator < provider < guide < cell < preset < file < flags and --set.
+
+    Raises UserError for unknown names, combinations that the guide does not list, and fields that it refuses.
+    """
+    selection, notices = _select(request, catalog)
+    ledger = Ledger()
+    data: dict[str, Any] = {}
+    default = Origin(OriginKind.DEFAULT, "llmdctl")
+    merge(data, {"apiVersion": API_VERSION, "kind": KIND, **BASE}, lambda _: default, ledger)
+    for origin, defaults in _catalog_layers(selection, catalog):
+        merge(data, {"spec": defaults}, _constant(origin), ledger)
+    chosen = {
+        "guide": selection.guide.name,
+        "engine": selection.engine.name,
+        "accelerator": selection.accelerator.name,
+        "provider": selection.provider.name,
+    }
+    guide_origin = Origin(OriginKind.CATALOG, f"guide {selection.guide.name}")
+    merge(
+        data["spec"],
+        {k: v for k, v in chosen.items() if k not in data["spec"]},
+        lambda _: guide_origin,
+        ledger,
+        ("spec",),
+    )
+    for layer in request.layers:
+        _refuse_unsupported(layer.data, selection.guide, layer)
+        merge(data, layer.data, layer.origin_of, ledger)
+    _settle_cache(data, request)
+    data["spec"].update(chosen)
+    _settle(data, "release", catalog.images.default_release, formula("the image catalog's default"), ledger)
+    _settle(data, "workload", selection.guide.workloads[0], formula("the first kind that the guide offers"), ledger)
+    try:
+        stack = load(InferenceStack, data)
+    except TypedError as error:
+        raise UserError(f"the stack does not hold together: {error.problems[0]}", fix=error.problems[0].fix) from error
+    return Resolved(stack, data, selection, ledger, tuple(notices))
+
+
+def _settle(data: dict[str, Any], field: str, value: str, origin: Origin, ledger: Ledger) -> None:
+    """Fills a spec field that no layer gave."""
+    if data["spec"].get(field) is None:
+        data["spec"][field] = value
+        ledger.note(("spec", field), origin)
+
+
+def _constant(origin: Origin) -> OriginOf:
+    return lambda _: origin
+
+
+def _select(request: Request, catalog: Catalog) -> tuple[Selection, list[str]]:
+    name, _ = request.find("spec", "guide")
+    if not isinstance(name, str):
+        raise UserError(
+            "no guide is named", fix="give one as in: llmdctl render optimized-baseline; see llmdctl guide list"
+        )
+    with_source = _Sourced(request)
+    guide = with_source(("guide",), lambda: catalog.guide(name))
+    preset_name = request.find("spec", "preset")[0] or guide.defaults.preset
+    preset = _preset(guide, preset_name, request)
+    engine_name = _choose("engine", request, preset, guide)
+    accelerator_name = _choose("accelerator", request, preset, guide)
+    provider_name = _choose("provider", request, preset, guide)
+    engine = with_source(("engine",), lambda: catalog.engine(engine_name))
+    accelerator = with_source(("accelerator",), lambda: catalog.accelerator(accelerator_name))
+    providers = with_source(("provider",), lambda: _provider_chain(provider_name, catalog))
+    notices: list[str] = []
+    cell = find_cell(guide, engine.name, accelerator.name, provider_name)
+    if cell is None:
+        _refuse_or_warn(request, guide, (engine.name, accelerator.name, provider_name), notices)
+    elif cell.note:
+        notices.append(f"{guide.name} on {accelerator.name}, {provider_name}: {cell.note}")
+    model_id = _model_id(request, preset, cell, guide)
+    model = catalog.find_model(model_id) if model_id else None
+    if model is None and model_id:
+        notices.append(f"model {model_id} is not in the catalog: its KV heads and context length are unknown")
+    return Selection(guide, engine, model, accelerator, providers, cell, preset), notices
+
+
+class _Sourced:
+    """Runs a catalog look-up and gives its error the place in the user's file that asked for it."""
+
+    def __init__(self, request: Request) -> None:
+        self._request = request
+
+    def __call__(self, path: Path, look_up: Any) -> Any:
+        try:
+            return look_up()
+        except UserError as error:
+            steps = ("spec", *map(str, path))
+            _, layer = self._request.find(*steps)
+            source = layer.source(steps) if layer else None
+            if source is None or error.source is not None:
+                raise
+            raise UserError(error.what, source=source, why=error.why, fix=error.fix) from error
+
+
+def _preset(guide: Guide, name: str | None, request: Request) -> Preset | None:
+    if name is None:
+        return None
+    if name not in guide.presets:
+        known = ", ".join(guide.presets) or "none"
+        close = nearest(name, guide.presets)
+        _, layer = request.find("spec", "preset")
+        raise UserError(
+            f"guide {guide.name} has no preset {name!r}",
+            source=layer.source(("spec", "preset")) if layer else None,
+            fix=f"did you mean {close!r}?" if close else f"presets of this guide: {known}",
+        )
+    return guide.presets[name]
+
+
+def _choose(field: str, request: Request, preset: Preset | None, guide: Guide) -> str:
+    value = request.find("spec", field)[0]
+    if isinstance(value, str):
+        return value
+    for defaults in (preset.defaults if preset else None, guide.defaults):
+        chosen = getattr(defaults, field, None)
+        if chosen:
+            return str(chosen)
+    raise UserError(f"no {field} is named, and guide {guide.name} has no default", fix=f"give --{field}")
+
+
+def _model_id(request: Request, preset: Preset | None, cell: Cell | None, guide: Guide) -> str | None:
+    value = request.find("spec", "model", "id")[0]
+    if isinstance(value, str):
+        return value
+    for defaults in (preset and preset.defaults, cell and cell.defaults, guide.defaults):
+        if defaults and defaults.model and defaults.model.id:
+            return defaults.model.id
+    return None
+
+
+def _provider_chain(name: str, catalog: Catalog) -> tuple[Provider, ...]:
+    chain: list[Provider] = []
+    while name:
+        provider = catalog.provider(name)
+        if provider in chain:
+            raise UserError(f"provider {name} extends itself", fix="break the cycle of `extends`")
+        chain.insert(0, provider)
+        name = provider.extends
+    return tuple(chain)
+
+
+def _refuse_or_warn(request: Request, guide: Guide, wanted: tuple[str, str, str], notices: list[str]) -> None:
+    what = f"guide {guide.name} does not list {wanted[0]} on {wanted[1]} with provider {wanted[2]}"
+    if request.allow_unsupported:
+        notices.append(f"{what}; rendered because of --allow-unsupported, nobody has reported that it works")
+        return
+    near = "; ".join(" ".join(combination) for combination in nearest_cells(guide, *wanted))
+    _, layer = request.find("spec", "accelerator")
+    raise UserError(
+        what,
+        source=layer.source(("spec", "accelerator")) if layer else None,
+        why="unlisted combinations were neither tested nor reported upstream",
+        fix=f"nearest: {near}; or render it all the same with --allow-unsupported",
+    )
+
+
+def _catalog_layers(selection: Selection, catalog: Catalog) -> list[tuple[Origin, Mapping[str, Any]]]:
+    layers: list[tuple[Origin, Mapping[str, Any]]] = []
+
+    def add(kind: str, name: str, defaults: Any, detail: str = "") -> None:
+        text = f"{kind.lower()} {name} ({catalog.origin(kind, name)}{detail})"
+        layers.append((Origin(OriginKind.CATALOG, text), dump(defaults)))
+
+    add("Engine", selection.engine.name, selection.engine.defaults)
+    if selection.model:
+        add("Model", selection.model.name, selection.model.defaults)
+    add("Accelerator", selection.accelerator.name, selection.accelerator.defaults)
+    for provider in selection.providers:
+        add("Provider", provider.name, provider.defaults)
+    guide = selection.guide
+    add("Guide", guide.name, guide.defaults)
+    if selection.cell:
+        add("Guide", guide.name, selection.cell.defaults, ", matrix")
+    if selection.preset:
+        add("Guide", guide.name, selection.preset.defaults, ", preset")
+    return layers
+
+
+def _refuse_unsupported(data: Mapping[str, Any], guide: Guide, layer: Any) -> None:
+    spec = data.get("spec")
+    if not isinstance(spec, Mapping):
+        return
+    for role in spec.get("roles") or {}:
+        if role not in guide.roles:
+            path: Path = ("spec", "roles", role)
+            raise UserError(
+                f"{format_path(path)}: guide {guide.name} has no role {role!r}",
+                source=layer.source(path),
+                fix=f"roles of this guide: {', '.join(guide.roles)}",
+            )
+    for dotted in guide.unsupported:
+        path = ("spec", *dotted.split("."))
+        value = layer.get(path)
+        if value is not None and not _says_nothing(value):
+            raise UserError(
+                f"{format_path(path)} is not supported yet by this guide ({guide.name})",
+                source=layer.source(path),
+                fix="leave it out",
+            )
+
+
+def _says_nothing(value: Any) -> bool:
+    """True for what equals the default of every unsupported field: a switch that is off, or one rank."""
+    if isinstance(value, Mapping):
+        return all(_says_nothing(item) for item in value.values())
+    return value is False or value == 1 or value is None
+
+
+def _settle_cache(data: dict[str, Any], request: Request) -> None:
+    """A user's kind of cache replaces the default kind instead of standing beside it."""
+    chosen, layer = request.find("spec", "model", "cache")
+    if not isinstance(chosen, Mapping):
+        kinds = [kind for kind in data["spec"]["model"]["cache"] if kind != "emptyDir"]
+        if kinds:
+            data["spec"]["model"]["cache"].pop("emptyDir", None)
+        return
+    given = [kind for kind, value in chosen.items() if value is not None]
+    if len(given) > 1:
+        raise UserError(
+            f"spec.model.cache: {' and '.join(given)} exclude each other",
+            source=layer.source(("spec", "model", "cache")) if layer else None,
+            fix="keep one",
+        )
+    data["spec"]["model"]["cache"] = {kind: data["spec"]["model"]["cache"][kind] for kind in given}

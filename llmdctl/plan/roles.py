@@ -1,0 +1,302 @@
+"""Deriving the plan of one role."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from llmdctl.findings import Path, UserError
+from llmdctl.manifest.typed import dump
+from llmdctl.plan.arguments import derived_args, engine_args
+from llmdctl.plan.contributions import RoleAdds
+from llmdctl.plan.images import ImageResolver
+from llmdctl.plan.model import (
+    ContainerPlan,
+    ImagePlan,
+    ModelPlan,
+    ParallelismPlan,
+    PodPlan,
+    RolePlan,
+    SidecarPlan,
+)
+from llmdctl.plan.names import check_names
+from llmdctl.plan.origin import Ledger, formula
+from llmdctl.plan.parallelism import plan_parallelism
+from llmdctl.plan.pods import CACHE_MOUNT, container_security, plan_claims, plan_volumes, pod_security, scheduling
+from llmdctl.plan.resolve import Resolved
+from llmdctl.plan.resources import plan_resources
+from llmdctl.plan.transfer import POD_IP, Transfer, plan_transfer
+from llmdctl.router.sidecar import sidecar_args
+from llmdctl.spec.model import ModelCache, Role
+
+ENGINE_PORT_NAME = "modelserver"
+SIDECAR_NAME = "routing-proxy"
+VERSION_ANNOTATION = "llmdctl.io/component-version"
+INSTANCE = "app.kubernetes.io/instance"
+ROLE_LABEL = "llm-d.ai/role"
+SERVING_LABEL = "llm-d.ai/inference-serving"
+QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
+
+
+@dataclass(frozen=True, slots=True)
+class RoleContext:
+    """What the derivation of a role needs besides the role itself."""
+
+    resolved: Resolved
+    images: ImageResolver
+    model: ModelPlan
+    stack_name: str
+    labels: dict[str, Any]
+    service_account: str
+    has_group_identity: bool
+    gated: bool
+
+    @property
+    def ledger(self) -> Ledger:
+        """The ledger of the plan."""
+        return self.resolved.ledger
+
+
+def plan_role(name: str, adds: RoleAdds, context: RoleContext) -> RolePlan:
+    """The plan of one role. Raises UserError for sizes, names or flags that cannot work."""
+    resolved, ledger = context.resolved, context.ledger
+    spec, engine = resolved.stack.spec, resolved.selection.engine
+    path: Path = ("roles", name)
+    role = getattr(spec.roles, name) or Role()
+    parallelism = plan_parallelism(
+        name, role, resolved.selection.accelerator, resolved.selection.model, ledger, (*path, "parallelism")
+    )
+    check_names(str(spec.workload), context.stack_name, name, role.replicas or 0)
+    behind_sidecar = name == "decode" and spec.kv_transfer is not None
+    engine_port = engine.behind_sidecar_port if behind_sidecar else engine.serving_port
+    ledger.note(
+        (*path, "enginePort"),
+        formula(
+            f"behind the sidecar, which takes {engine.serving_port}"
+            if behind_sidecar
+            else "the engine serves by itself"
+        ),
+    )
+    transfer = (
+        plan_transfer(engine.name, name, spec.kv_transfer, adds.data.get("kvTransfer", {}))
+        if spec.kv_transfer
+        else None
+    )
+    container = _container(name, role, adds, context, parallelism, engine_port, transfer)
+    sidecar = _sidecar(name, context, engine_port, transfer) if behind_sidecar and transfer else None
+    _note_simple(ledger, path)
+    return RolePlan(
+        name=name,
+        workload_name=f"{context.stack_name}-{name}",
+        workload_labels=_workload_labels(name, context),
+        replicas=role.replicas if role.replicas is not None else 1,
+        selector={INSTANCE: context.stack_name, ROLE_LABEL: name},
+        parallelism=parallelism,
+        serving_port=engine.serving_port,
+        engine_port=engine_port,
+        group_identity=_group_identity(context),
+        rollout=_rollout(name),
+        container=container,
+        sidecar=sidecar,
+        pod=_pod(name, role, adds, context, parallelism, container.image, sidecar),
+    )
+
+
+def _note_simple(ledger: Ledger, path: Path) -> None:
+    ledger.note(path, formula("derived for the role"))
+    ledger.note((*path, "workloadName"), formula("<stack>-<role>"))
+    ledger.note((*path, "selector"), formula("instance and role only: selectors are immutable, the rest may change"))
+    ledger.note((*path, "servingPort"), formula("what the router talks to: the sidecar's port, or the engine's own"))
+    ledger.note((*path, "replicas"), formula("spec.roles.*.replicas, 1 where none is given"))
+    ledger.note((*path, "rollout"), formula("prefill gives way before it grows, decode grows before it gives way"))
+    ledger.note((*path, "groupIdentity"), formula("Hash from LeaderWorkerSet 0.11 on; Kueue needs Ordinal"))
+
+
+def _workload_labels(name: str, context: RoleContext) -> dict[str, Any]:
+    queue = context.resolved.stack.spec.queue
+    labels = {**context.labels, ROLE_LABEL: name}
+    if queue and queue.kueue:
+        labels[QUEUE_LABEL] = queue.kueue.local_queue
+    return labels
+
+
+def _group_identity(context: RoleContext) -> str | None:
+    if not context.has_group_identity:
+        return None
+    queue = context.resolved.stack.spec.queue
+    return "Ordinal" if queue and queue.kueue else "Hash"
+
+
+def _rollout(name: str) -> dict[str, Any]:
+    return {"maxSurge": 0, "maxUnavailable": 1} if name == "prefill" else {"maxSurge": 1, "maxUnavailable": 0}
+
+
+def _container(
+    name: str,
+    role: Role,
+    adds: RoleAdds,
+    context: RoleContext,
+    parallelism: ParallelismPlan,
+    port: int,
+    transfer: Transfer | None,
+) -> ContainerPlan:
+    selection, ledger = context.resolved.selection, context.ledger
+    engine, path = selection.engine, ("roles", name, "container")
+    image = context.images.resolve(f"{engine.name}-{selection.accelerator.family}", (*path, "image"))
+    derived = derived_args(engine, context.model, parallelism, port, transfer)
+    args = engine_args(
+        engine, derived, adds.data.get("engineArgs", {}), role.engine_args or {}, context.model, image, name, ledger,
+        (*path, "args"),
+    )  # fmt: skip
+    cache = context.resolved.stack.spec.model.cache if context.resolved.stack.spec.model else None
+    _, mounts = plan_volumes(engine, adds, cache or ModelCache(), ledger, ("roles", name))
+    _, claims, provides = plan_claims(context.stack_name, adds, parallelism, ledger, ("roles", name))
+    resources = plan_resources(
+        adds, role.resources, None if provides else selection.accelerator.resource, parallelism, claims, ledger,
+        (*path, "resources"),
+    )  # fmt: skip
+    ledger.note(path, formula(f"engine {engine.name} of the catalog"))
+    probes = {kind: _probe(engine.probes[kind], adds.data.get("probes", {}).get(kind)) for kind in engine.probes}
+    return ContainerPlan(
+        name=ENGINE_PORT_NAME,
+        image=image,
+        command=list(engine.command),
+        args=args,
+        env=_env(role, adds, context, transfer, path),
+        ports=[
+            {"name": ENGINE_PORT_NAME, "containerPort": port, "protocol": "TCP"},
+            *(transfer.ports if transfer else []),
+        ],
+        resources=resources,
+        volume_mounts=mounts,
+        startup_probe=probes["startup"],
+        liveness_probe=probes["liveness"],
+        readiness_probe=probes["readiness"],
+        lifecycle=_lifecycle(adds),
+        security_context=container_security(adds, non_root=False, ledger=ledger, path=(*path, "securityContext")),
+    )
+
+
+def _probe(base: dict[str, Any], added: dict[str, Any] | None) -> dict[str, Any]:
+    probe = {**base, **(added or {})}
+    if "httpGet" in probe:
+        probe["httpGet"] = {**probe["httpGet"], "port": ENGINE_PORT_NAME}
+    return probe
+
+
+def _lifecycle(adds: RoleAdds) -> dict[str, Any] | None:
+    seconds = adds.data.get("preStopSleepSeconds")
+    return {"preStop": {"sleep": {"seconds": seconds}}} if seconds else None
+
+
+def _env(
+    role: Role, adds: RoleAdds, context: RoleContext, transfer: Transfer | None, path: Path
+) -> list[dict[str, Any]]:
+    ledger = context.ledger
+    spec = context.resolved.stack.spec
+    base: list[dict[str, Any]] = [{"name": "HF_HOME", "value": CACHE_MOUNT}]
+    if context.model.source == "local":
+        base.append({"name": "HF_HUB_OFFLINE", "value": "1"})
+    elif spec.model and spec.model.token_secret:
+        secret = {"name": spec.model.token_secret.name, "key": spec.model.token_secret.key}
+        reference = secret if context.gated else {**secret, "optional": True}
+        base.append({"name": "HF_TOKEN", "valueFrom": {"secretKeyRef": reference}})
+    merged: dict[str, dict[str, Any]] = {}
+    given: tuple[tuple[list[dict[str, Any]], str | Path], ...] = (
+        (base, "where the model comes from and is kept"),
+        (transfer.env if transfer else [], "KV transfer"),
+        (adds.data.get("env", []), path[:2]),
+        ([dump(item) for item in role.env or []], ("spec", *path[:2])),
+    )
+    for items, origin in given:
+        for item in items:
+            merged[item["name"]] = item
+            known = formula(origin) if isinstance(origin, str) else ledger.of((*origin, "env", item["name"]))
+            ledger.note((*path, "env", item["name"]), known)
+    ledger.note((*path, "env"), formula("model access, KV transfer, the catalog's contributions, spec.roles.*.env"))
+    return list(merged.values())
+
+
+def _sidecar(name: str, context: RoleContext, engine_port: int, transfer: Transfer) -> SidecarPlan:
+    spec, engine = context.resolved.stack.spec, context.resolved.selection.engine
+    path = ("roles", name, "sidecar")
+    image = context.images.resolve("routing-sidecar", (*path, "image"))
+    connector = spec.kv_transfer.connector if spec.kv_transfer else None
+    protocol = engine.sidecar_connector.get(str(connector))
+    if protocol is None:
+        raise UserError(
+            f"spec.kvTransfer.connector: the routing sidecar has no protocol for {connector} with {engine.name}",
+            fix="use one of: " + ", ".join(engine.sidecar_connector),
+        )
+    context.ledger.note(path, formula("decode pods of a P/D stack: the sidecar asks prefill first, then this engine"))
+    context.ledger.note(
+        (*path, "args"), formula("ports of the role, the connector's protocol, flag names of the version")
+    )
+    args = sidecar_args(
+        image.version,
+        port=engine.serving_port,
+        model_server_port=engine_port,
+        kv_connector=protocol,
+        zap_log_level="1",
+        secure_serving=False,
+    )
+    return SidecarPlan(
+        name=SIDECAR_NAME,
+        image=image,
+        args=args,
+        env=[{"name": "POD_IP", "valueFrom": POD_IP}, *transfer.sidecar_env],
+        ports=[{"name": "sidecar", "containerPort": engine.serving_port, "protocol": "TCP"}],
+        security_context={
+            "allowPrivilegeEscalation": False,
+            "capabilities": {"drop": ["ALL"]},
+            "runAsNonRoot": True,
+            "seccompProfile": {"type": "RuntimeDefault"},
+        },
+    )
+
+
+def _pod(
+    name: str,
+    role: Role,
+    adds: RoleAdds,
+    context: RoleContext,
+    parallelism: ParallelismPlan,
+    image: ImagePlan,
+    sidecar: SidecarPlan | None,
+) -> PodPlan:
+    spec, ledger = context.resolved.stack.spec, context.ledger
+    path = ("roles", name, "pod")
+    settings = scheduling(adds, dump(spec.pod) if spec.pod else {}, dump(role.pod) if role.pod else {}, ledger, path)
+    versions = [f"{image.component}@{image.version}"]
+    if sidecar:
+        versions.append(f"{sidecar.image.component}@{sidecar.image.version}")
+    model = context.resolved.stack.spec.model
+    volumes, _ = plan_volumes(
+        context.resolved.selection.engine,
+        adds,
+        (model.cache if model else None) or ModelCache(),
+        ledger,
+        ("roles", name),
+    )
+    claims, _, _ = plan_claims(context.stack_name, adds, parallelism, ledger, ("roles", name))
+    host = adds.data.get("hostAccess", {})
+    ledger.note((*path, "labels"), formula("labels of the stack and the role, then the user's"))
+    ledger.note((*path, "annotations"), formula("component versions for validate, then the user's"))
+    return PodPlan(
+        labels={**settings.get("labels", {}), **context.labels, ROLE_LABEL: name, SERVING_LABEL: "true"},
+        annotations={VERSION_ANNOTATION: ", ".join(versions), **settings.get("annotations", {})},
+        service_account=settings.get("serviceAccount") or context.service_account,
+        node_selector=settings.get("nodeSelector"),
+        tolerations=settings.get("tolerations"),
+        affinity=settings.get("affinity"),
+        priority_class_name=settings.get("priorityClassName"),
+        runtime_class_name=settings.get("runtimeClassName"),
+        image_pull_secrets=settings.get("imagePullSecrets"),
+        security_context=pod_security(adds),
+        termination_grace_period_seconds=adds.data.get("terminationGracePeriodSeconds"),
+        host_network=True if host.get("hostNetwork") else None,
+        host_ipc=True if host.get("hostIpc") else None,
+        host_pid=True if host.get("hostPid") else None,
+        resource_claims=claims or None,
+        volumes=volumes,
+    )

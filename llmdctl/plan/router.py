@@ -1,0 +1,187 @@
+"""Deriving the router: endpoint picker, its config, and the proxy or Gateway in front."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llmdctl.catalog.model import Guide
+from llmdctl.findings import UserError
+from llmdctl.manifest.typed import dump
+from llmdctl.plan.images import ImageResolver
+from llmdctl.plan.merge import item_key
+from llmdctl.plan.model import GatewayPlan, ImagePlan, OwnGatewayPlan, ProxyPlan, RouterPlan
+from llmdctl.plan.origin import Ledger, formula
+from llmdctl.plan.resolve import Resolved
+from llmdctl.router.config import dump as dump_config
+from llmdctl.router.config import load as load_config
+from llmdctl.spec.model import Gateway, Proxy, Resources, Router
+
+GRPC_PORT = 9002
+HEALTH_PORT = 9003
+METRICS_PORT = 9090
+PROXY_PORT = 8081
+PROXY_READY_PORT = 19001
+PROXY_ADMIN_PORT = 19000
+CONFIG_FILE = "epp-config.yaml"
+COMPONENT = "app.kubernetes.io/component"
+EXT_PROC_SERVICE = "envoy.service.ext_proc.v3.ExternalProcessor"
+
+
+def plan_router(
+    resolved: Resolved,
+    images: ImageResolver,
+    stack: str,
+    namespace: str,
+    labels: dict[str, Any],
+    extra: list[dict[str, Any]],
+) -> RouterPlan:
+    """The router of a stack. `extra` are plugins that contributions add. Raises UserError for a bad config."""
+    spec, ledger = resolved.stack.spec, resolved.ledger
+    wanted = spec.router or Router()
+    name = f"{stack}-epp"
+    image = images.resolve("endpoint-picker", ("router", "image"))
+    standalone = wanted.mode == "standalone"
+    replicas = wanted.replicas or 1
+    _note(ledger)
+    elected = replicas > 1
+    monitored = bool(spec.monitoring and spec.monitoring.enabled)
+    return RouterPlan(
+        name=name,
+        labels={**labels, COMPONENT: "endpoint-picker"},
+        selector={"app.kubernetes.io/instance": stack, COMPONENT: "endpoint-picker"},
+        mode=str(wanted.mode),
+        replicas=replicas,
+        leader_election={"leases": True} if elected else None,
+        failure_mode=str(wanted.failure_mode),
+        image=image,
+        args=_picker_args(stack, namespace, elected=elected, monitored=monitored),
+        resources=plain_resources(wanted.resources),
+        security_context=_closed(),
+        config_file=CONFIG_FILE,
+        config=_config(resolved.selection.guide, wanted, image, extra),
+        grpc_port=GRPC_PORT,
+        health_port=HEALTH_PORT,
+        metrics_port=METRICS_PORT,
+        # With leader election a standby is alive but not ready; without it, one answer serves both probes.
+        liveness_service="liveness" if elected else EXT_PROC_SERVICE,
+        readiness_service="readiness" if elected else EXT_PROC_SERVICE,
+        service_ports=_service_ports(standalone=standalone),
+        image_pull_secrets=spec.pod.image_pull_secrets if spec.pod else None,
+        proxy=_proxy(wanted, images, stack) if standalone else None,
+        gateway=None if standalone else GatewayPlan(name=_gateway_name(wanted)),
+        own_gateway=_own_gateway(wanted) if not standalone else None,
+    )
+
+
+def _note(ledger: Ledger) -> None:
+    ledger.note(("router",), formula("derived from spec.router and the guide"))
+    ledger.note(("router", "name"), formula("<stack>-epp"))
+    ledger.note(
+        ("router", "config"), formula("the guide's routerConfig, or spec.router.config, in the image's version")
+    )
+    ledger.note(("router", "args"), formula("the pool, the config file, and what replicas and monitoring ask for"))
+    ledger.note(("router", "replicas"), ledger.of(("spec", "router", "replicas")))
+    ledger.note(("router", "resources"), formula("spec.router.resources"))
+    ledger.note(("router", "proxy"), formula("standalone mode brings its own proxy"))
+    ledger.note(("router", "leaderElection"), formula("more than one replica: plugin state is per process"))
+
+
+def plain_resources(wanted: Resources | None) -> dict[str, Any]:
+    """Requests and limits as strings; null entries are gone."""
+    out: dict[str, Any] = {}
+    for side, values in (dump(wanted) if wanted else {}).items():
+        kept = {name: str(amount) for name, amount in values.items() if amount is not None}
+        if kept:
+            out[side] = kept
+    return out
+
+
+def _closed() -> dict[str, Any]:
+    return {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+
+
+def _picker_args(stack: str, namespace: str, *, elected: bool, monitored: bool) -> list[str]:
+    args = [
+        f"--pool-name={stack}",
+        f"--pool-namespace={namespace}",
+        f"--config-file=/config/{CONFIG_FILE}",
+        f"--grpc-port={GRPC_PORT}",
+        f"--grpc-health-port={HEALTH_PORT}",
+        f"--metrics-port={METRICS_PORT}",
+        "--zap-encoder=json",
+        "--v=2",
+        "--tracing=false",
+    ]
+    if elected:
+        args.append("--ha-enable-leader-election=true")
+    if monitored:
+        # Authenticated metrics need cluster-wide token reviews, which a stack in one namespace does not get.
+        args.append("--metrics-endpoint-auth=false")
+    return args
+
+
+def _service_ports(*, standalone: bool) -> list[dict[str, Any]]:
+    picker = {**_service_port("grpc-ext-proc", GRPC_PORT), "appProtocol": "kubernetes.io/h2c"}
+    ports = [picker, _service_port("http-metrics", METRICS_PORT)]
+    if standalone:
+        ports.append(_service_port("http", 80, PROXY_PORT))
+    return ports
+
+
+def _service_port(name: str, port: int, target: int | None = None) -> dict[str, Any]:
+    return {"name": name, "port": port, "targetPort": target or port, "protocol": "TCP"}
+
+
+def _config(guide: Guide, wanted: Router, image: ImagePlan, extra: list[dict[str, Any]]) -> dict[str, Any]:
+    data = dict(wanted.config if wanted.config is not None else guide.router_config)
+    plugins = {item_key("plugins", plugin): plugin for plugin in data.get("plugins") or []}
+    plugins.update({item_key("plugins", plugin): plugin for plugin in extra})
+    data["plugins"] = list(plugins.values())
+    for key in ("apiVersion", "kind"):
+        data.pop(key, None)
+    try:
+        config = load_config({"apiVersion": "llm-d.ai/v1", "kind": "EndpointPickerConfig", **data})
+    except UserError as error:
+        raise UserError(
+            f"spec.router.config: {error.what}", source=error.source, why=error.why, fix=error.fix
+        ) from error
+    return dump_config(config, image.version)
+
+
+def _proxy(wanted: Router, images: ImageResolver, stack: str) -> ProxyPlan:
+    proxy = wanted.proxy or Proxy()
+    return ProxyPlan(
+        config_name=f"{stack}-envoy",
+        image=images.resolve("envoy", ("router", "proxy", "image")),
+        args=[
+            "--service-node", "envoy-sidecar",
+            "--log-level", "warn",
+            "--concurrency", str(proxy.concurrency or 8),
+            "--drain-strategy", "immediate",
+            "--drain-time-s", "60",
+            "--config-path", "/etc/envoy/envoy.yaml",
+        ],
+        resources=plain_resources(proxy.resources),
+        port=PROXY_PORT,
+        ready_port=PROXY_READY_PORT,
+        admin_port=PROXY_ADMIN_PORT,
+        fail_open=wanted.failure_mode == "FailOpen",
+    )  # fmt: skip
+
+
+def _gateway_name(wanted: Router) -> str:
+    gateway = wanted.gateway or Gateway()
+    if not gateway.name:
+        raise UserError("spec.router.gateway.name is empty", fix="name the Gateway that routes to the pool")
+    return gateway.name
+
+
+def _own_gateway(wanted: Router) -> OwnGatewayPlan | None:
+    gateway = wanted.gateway or Gateway()
+    if not gateway.class_name:
+        return None
+    return OwnGatewayPlan(name=_gateway_name(wanted), class_name=gateway.class_name)

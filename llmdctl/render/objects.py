@@ -1,0 +1,74 @@
+"""Plan to objects, and objects to files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from llmdctl.findings import UserError
+from llmdctl.manifest import emit_yaml
+from llmdctl.plan.model import Plan
+from llmdctl.render.environment import Templates, without_nulls
+from llmdctl.spec.model import Patch
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """The objects of a stack, in the order of the guide."""
+
+    plan: Plan
+    objects: tuple[dict[str, Any], ...]
+
+    def file_name(self, obj: dict[str, Any]) -> str:
+        """`<kind>-<name>.yaml`, in lower case."""
+        return f"{obj['kind']}-{obj['metadata']['name']}.yaml".lower()
+
+
+def render(plan: Plan, template_directories: Sequence[Path]) -> Rendered:
+    """Renders all objects of a plan. Raises UserError for a template that does not fit it, and for a bad patch."""
+    templates = Templates(template_directories)
+    objects = []
+    for wanted in plan.objects:
+        context: dict[str, Any] = {"plan": plan, "stack": plan.stack, "router": plan.router}
+        if wanted.role is not None:
+            context["role"] = wanted.role
+        if wanted.claim is not None:
+            context["claim"] = wanted.claim
+        objects.append(without_nulls(templates.render(wanted.template, context)))
+    return Rendered(plan, tuple(apply_patches(objects, plan.patches)))
+
+
+def apply_patches(objects: list[dict[str, Any]], patches: Sequence[Patch]) -> list[dict[str, Any]]:
+    """Merge-patches objects (RFC 7386). Raises UserError for a patch whose object is not rendered."""
+    out = list(objects)
+    for number, patch in enumerate(patches):
+        hits = [i for i, obj in enumerate(out) if (obj["kind"], obj["metadata"]["name"]) == (patch.kind, patch.name)]
+        if not hits:
+            names = ", ".join(f"{obj['kind']}/{obj['metadata']['name']}" for obj in out)
+            raise UserError(
+                f"spec.patches[{number}]: no {patch.kind}/{patch.name} is rendered",
+                fix=f"objects of this stack: {names}",
+            )
+        for index in hits:
+            out[index] = merge_patch(out[index], patch.merge)
+    return out
+
+
+def merge_patch(target: Any, patch: Any) -> Any:
+    """RFC 7386: maps merge, null deletes, everything else replaces."""
+    if not isinstance(patch, dict):
+        return patch
+    out = dict(target) if isinstance(target, dict) else {}
+    for key, value in patch.items():
+        if value is None:
+            out.pop(key, None)
+        else:
+            out[key] = merge_patch(out.get(key), value)
+    return out
+
+
+def as_text(rendered: Rendered) -> str:
+    """All objects as one multi-document YAML text."""
+    return "---\n".join(emit_yaml(obj) for obj in rendered.objects)
