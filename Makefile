@@ -17,7 +17,7 @@ $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
 	@touch $@
 
 demo: $(VENV)/.runtime
-	$(BIN)/llmdctl render pd-disaggregation --accelerator nvidia-h200 --engine vllm --provider gke -o build/demo --summary
+	$(BIN)/llmdctl render pd-disaggregation --accelerator nvidia-h200 --engine vllm --provider gke -o build/demo
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest $(PYTEST_ARGS)

@@ -12,8 +12,8 @@ def render_summary(rendered: Rendered, report: Report | None, destination: str) 
     plan = rendered.plan
     stack = plan.stack
     lines = [
-        f"stack {stack.name} in namespace {stack.namespace}: guide {stack.guide}, {stack.engine} on {stack.accelerator}, "
-        f"provider {stack.provider}, llm-d {stack.release}, Kubernetes {stack.kube_version}",
+        f"stack {stack.name} in namespace {stack.namespace}: guide {stack.guide}, {stack.engine} on "
+        f"{stack.accelerator}, provider {stack.provider}, llm-d {stack.release}, Kubernetes {stack.kube_version}",
         f"model {plan.model.id}",
         *(_role_line(plan, role) for role in plan.roles),
         f"  total    {_total(plan)} accelerators",

@@ -51,10 +51,11 @@ def check_names(workload: str, stack: str, role: str, replicas: int) -> list[Gen
     """The generated names. Raises UserError naming the first that does not fit."""
     names = generated_names(workload, stack, role, replicas)
     for generated in names:
+        length, limit = len(generated.name), generated.limit
         if not generated.fits:
             raise UserError(
                 f"stack name {stack!r} is too long for role {role!r}",
-                why=f"the {generated.what} would be {generated.name}, {len(generated.name)} characters of {generated.limit}",
-                fix=f"shorten metadata.name by {len(generated.name) - generated.limit} or more",
+                why=f"the {generated.what} would be {generated.name}: {length} characters, {limit} are allowed",
+                fix=f"shorten metadata.name by {length - limit} or more",
             )
     return names
