@@ -1,11 +1,18 @@
-"""Output formats that commands share, and writing plain data in them."""
+"""Output formats that commands share: plain data, reports, colour, and writing to stdout without surprises."""
 
 from __future__ import annotations
 
+import codecs
 import json
+import os
 import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from pathlib import Path
+from typing import Any, TextIO
+
+from llmdctl.findings import Report, UserError
 
 
 class Format(StrEnum):
@@ -16,11 +23,100 @@ class Format(StrEnum):
     YAML = "yaml"
 
 
+class Colour(StrEnum):
+    """When to colour text: `auto` colours a terminal only."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One requested form of a result; `path` is None for stdout."""
+
+    format: Format
+    path: Path | None = None
+
+
+def parse_outputs(values: Sequence[str]) -> list[Output]:
+    """Reads the values of `-o FORMAT` and `-o FORMAT=PATH`; none at all means text on stdout.
+
+    Raises UserError for an unknown format, a missing path, or two forms that both go to stdout.
+    """
+    outputs = [_parse_output(value) for value in values] or [Output(Format.TEXT)]
+    if sum(1 for output in outputs if output.path is None) > 1:
+        raise UserError("two output formats go to stdout", fix="give one of them a file: -o json=report.json")
+    return outputs
+
+
+def _parse_output(value: str) -> Output:
+    name, equals, path = value.partition("=")
+    if name not in list(Format):
+        known = ", ".join(Format)
+        raise UserError(f"unknown output format {name!r}", fix=f"one of: {known}")
+    if equals and not path:
+        raise UserError(f"-o {value} names no file", fix=f"write -o {name}=PATH, or -o {name} for stdout")
+    return Output(Format(name), Path(path) if equals and path != "-" else None)
+
+
+def use_colour(choice: Colour, stream: TextIO, environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether to colour `stream`: on request, or on a terminal unless NO_COLOR or TERM=dumb forbid it."""
+    if choice is not Colour.AUTO:
+        return choice is Colour.ALWAYS
+    return not environ.get("NO_COLOR") and environ.get("TERM") != "dumb" and stream.isatty()
+
+
 def write_data(data: Any, output: Format) -> None:
     """Writes plain data to stdout as JSON or YAML."""
-    if output is Format.YAML:
+    write_out(format_data(data, output, ascii_only=not _stdout_takes_unicode()))
+
+
+def _stdout_takes_unicode() -> bool:
+    return codecs.lookup(sys.stdout.encoding or "utf-8").name == "utf-8"
+
+
+def format_data(data: Any, output: Format, *, ascii_only: bool = False) -> str:
+    """Plain data as JSON or YAML text; with `ascii_only` as JSON escapes, which both JSON and YAML readers take."""
+    if output is Format.YAML and not ascii_only:
         from llmdctl.manifest.emit import emit_yaml
 
-        sys.stdout.write(emit_yaml(data))
-    else:
-        sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+        return emit_yaml(data)
+    return json.dumps(data, indent=2, ensure_ascii=ascii_only) + "\n"
+
+
+def write_report(
+    report: Report, outputs: Sequence[Output], *, colour: Colour = Colour.AUTO, verbose: int = 0, quiet: bool = False
+) -> None:
+    """Writes a report in every requested form. The exit code is the same for all of them and is decided elsewhere."""
+    for output in outputs:
+        if output.format is Format.TEXT:
+            from llmdctl.findings.text import render_text
+
+            painted = use_colour(colour, sys.stdout) if output.path is None else colour is Colour.ALWAYS
+            text = render_text(report, colour=painted, verbose=verbose, quiet=quiet)
+        else:
+            ascii_only = output.path is None and not _stdout_takes_unicode()
+            text = format_data(report.as_dict(), output.format, ascii_only=ascii_only)
+        if output.path is None:
+            write_out(text)
+        else:
+            _write_file(output.path, text)
+
+
+def _write_file(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+    except OSError as error:
+        raise UserError(f"can't write {path}", why=error.strerror or str(error)) from error
+
+
+def write_out(text: str) -> None:
+    """Writes to stdout; what its encoding lacks as escapes. A reader that went away (`| head`) is no error."""
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The interpreter flushes stdout once more at exit, which must not fail again.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

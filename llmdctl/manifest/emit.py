@@ -14,29 +14,8 @@ _PLAIN_WITH_SPACES = re.compile(r"(?:[^\s:#]|:(?=\S)|(?<=\S)#|(?<=\S) (?=[^\s#])
 _INDICATORS = frozenset("-?:,[]{}#&*!|>'\"%@`=<~.")
 _DASHES = re.compile(r"--?[A-Za-z][\w./@+=,:-]*(?<!:)", re.ASCII)
 _NUMBER_LIKE = re.compile(r"[-+.]?[0-9][-+0-9a-fA-FxXoO_.:tTzZpP ]*")
-_RESERVED = frozenset(
-    [
-        "y",
-        "n",
-        "yes",
-        "no",
-        "on",
-        "off",
-        "true",
-        "false",
-        "null",
-        "~",
-        "nan",
-        "inf",
-        "infinity",
-        "-inf",
-        "+inf",
-        ".inf",
-        "-.inf",
-        "+.inf",
-        ".nan",
-    ]
-)
+_WORDS = ("y", "n", "yes", "no", "on", "off", "true", "false", "null", "~", "nan", "inf", "infinity")
+_RESERVED = frozenset((*_WORDS, *(sign + word for sign in ("-", "+", ".", "-.", "+.") for word in ("inf", "nan"))))
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\xa0\xad\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _LONG_KEY = 120
 _SHORT_ESCAPES = {"\0": "\\0", "\t": "\\t", "\n": "\\n", "\r": "\\r"}

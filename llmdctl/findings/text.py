@@ -1,0 +1,144 @@
+"""A report as text for people: one line a finding that stands alone, then where, why and fix."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable
+
+from llmdctl.findings.model import Evidence, Finding, ObjectRef, Severity
+from llmdctl.findings.report import Report
+
+# Control characters, bidirectional overrides, invisible and tag characters, lone surrogates: a manifest could use them
+# to move the cursor, recolour the terminal or make a text read otherwise than it is.
+_HOSTILE = re.compile(
+    r"[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff9-\ufffb"
+    r"\U000e0000-\U000e007f]"
+)
+_COLOURS = {Severity.ERROR: "1;31", Severity.WARNING: "1;33", Severity.INFO: "1;36"}
+_DIM = "2"
+
+
+def escape(text: str) -> str:
+    """`text` on one line, with every character that could disturb a terminal written as an escape."""
+    return _HOSTILE.sub(lambda match: _written_out(ord(match[0])), text)
+
+
+def _written_out(code: int) -> str:
+    if code <= 0xFF:
+        return {9: "\\t", 10: "\\n", 13: "\\r"}.get(code, f"\\x{code:02x}")
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def render_text(report: Report, *, colour: bool = False, verbose: int = 0, quiet: bool = False) -> str:
+    """The report as text. It ends with one summary line that can be grepped; the exit code is not decided here.
+
+    `quiet` leaves only the first line of each finding; `verbose` of 1 or more also lists what was skipped, suppressed
+    or could not be resolved. `colour` adds ANSI codes.
+    """
+    paint = _Paint(colour)
+    if quiet:
+        return _joined(_head(finding, paint) for finding in report.findings)
+    lines: list[str] = []
+    for finding, consequences in _folded(report.findings):
+        lines.extend(_block(finding, consequences, paint))
+    if verbose:
+        lines.extend(_unseen(report, paint))
+    lines.append(summary(report))
+    return _joined(lines)
+
+
+def _joined(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
+
+
+def summary(report: Report) -> str:
+    """The last line of a report: what was looked at and what was found."""
+    seen = report.coverage
+    found = [_count(report.count(Severity.ERROR), "error"), _count(report.count(Severity.WARNING), "warning")]
+    if report.count(Severity.INFO):
+        found.append(_count(report.count(Severity.INFO), "info"))
+    parts = [
+        f"{_count(seen.objects_total, 'object')}: {seen.objects_validated} validated, {seen.objects_skipped} skipped",
+        f"rules: {seen.rules_run} run, {seen.rules_skipped} skipped",
+        ", ".join(found),
+    ]
+    if report.suppressed:
+        parts.append(f"{len(report.suppressed)} suppressed")
+    if report.unresolved:
+        parts.append(f"{len(report.unresolved)} unresolved")
+    return "; ".join(parts)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+class _Paint:
+    def __init__(self, colour: bool) -> None:
+        self._colour = colour
+
+    def __call__(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}\x1b[0m" if self._colour else text
+
+    def label(self, word: str) -> str:
+        return self(_DIM, f"{word:<6}")
+
+
+def _folded(findings: tuple[Finding, ...]) -> list[tuple[Finding, list[Finding]]]:
+    """Each finding with the consequences that are listed under it; those get no block of their own."""
+    roots = {finding.fingerprint for finding in findings if not finding.root_cause}
+    under: dict[str, list[Finding]] = defaultdict(list)
+    for finding in findings:
+        if finding.root_cause in roots:
+            under[finding.root_cause].append(finding)
+    shown: set[str] = set()
+    out = []
+    for finding in findings:
+        if finding.root_cause in roots:
+            continue
+        print_ = finding.fingerprint
+        out.append((finding, [] if print_ in shown else under.get(print_, [])))
+        shown.add(print_)
+    return out
+
+
+def _block(finding: Finding, consequences: list[Finding], paint: _Paint) -> list[str]:
+    lines = [_head(finding, paint)]
+    where = [escape(str(finding.source))] if finding.source else []
+    if finding.pointer:
+        where.append(escape(finding.pointer))
+    if where:
+        lines.append("  " + "  ".join(where))
+    lines.extend(f"  {paint.label('seen')}{_evidence(item)}" for item in finding.evidence)
+    for word, text in (("why", finding.why), ("fix", finding.fix)):
+        if text:
+            lines.append(f"  {paint.label(word)}{escape(text)}")
+    lines.extend(f"  {paint.label('also')}{_head(item, paint)}" for item in consequences)
+    lines.append(f"  {paint.label('docs')}llmdctl explain {finding.code}")
+    return lines
+
+
+def _head(finding: Finding, paint: _Paint) -> str:
+    parts = [paint(_COLOURS[finding.severity], str(finding.severity)), finding.code]
+    if finding.object is not None and finding.object != ObjectRef():
+        parts.append(escape(str(finding.object)))
+    parts.append(escape(finding.title))
+    return " ".join(parts)
+
+
+def _evidence(item: Evidence) -> str:
+    return escape(f"{item.text} ({item.source})" if item.source else item.text)
+
+
+def _unseen(report: Report, paint: _Paint) -> list[str]:
+    lines = []
+    for check in report.skipped:
+        about = f" {check.object}" if check.object else ""
+        lines.append(f"{paint(_DIM, 'skipped')} {check.code}{escape(about)} {escape(check.reason)}")
+    for word, findings in (("suppressed", report.suppressed), ("unresolved", report.unresolved)):
+        for finding in findings:
+            where = f" ({finding.source})" if finding.source else ""
+            about = f"{finding.object} " if finding.object else ""
+            lines.append(f"{paint(_DIM, word)} {finding.code} {escape(about + finding.title + where)}")
+    return lines
