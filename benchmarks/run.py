@@ -1,0 +1,134 @@
+"""Compares llmdctl with other tools and prints ratios of CPU time. See README.md beside this file."""
+
+from __future__ import annotations
+
+import copy
+import json
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import measure
+import tools
+
+HERE = Path(__file__).resolve().parent
+LLMDCTL = str(Path(sys.executable).parent / "llmdctl")
+OBJECTS = 1000
+PYTHON_SAMPLE = 40
+STACK = ["pd-disaggregation", "--accelerator", "nvidia-h200", "--provider", "gke"]
+
+
+def report(name: str, ratio: float, aim: float, detail: str) -> None:
+    """One line a benchmark; 25 % slack, because the machines are shared."""
+    verdict = "ok" if ratio <= aim else "ok within slack" if ratio <= aim * 1.25 else "over"
+    print(f"{name:<16} ratio {ratio:8.4f}  aim {aim:.4f}  {verdict:<16} {detail}", flush=True)
+
+
+def bench_help(helm: Path) -> None:
+    """Start-up: the help text against `helm version`."""
+    best = measure.interleaved({"llmdctl": [[LLMDCTL, "--help"]], "helm": [[str(helm), "version"]]})
+    report("help", best["llmdctl"] / best["helm"], 2.0, f"{best['llmdctl']:.3f} s : {best['helm']:.3f} s")
+
+
+def bench_render(kubectl: Path, helm: Path, scratch: Path) -> None:
+    """Rendering and validating one P/D stack against kustomize plus helm, which validate nothing."""
+    out = str(scratch / "out")
+    best = measure.interleaved(
+        {
+            "llmdctl": [[LLMDCTL, "render", *STACK, "-q", "-o", out]],
+            "others": [
+                [str(kubectl), "kustomize", str(HERE / "data" / "overlay")],
+                [str(helm), "template", "bench", str(HERE / "data" / "router")],
+            ],
+        }
+    )
+    report("render", best["llmdctl"] / best["others"], 1.0, f"{best['llmdctl']:.3f} s : {best['others']:.3f} s")
+
+
+def make_objects(scratch: Path) -> Path:
+    """1,000 objects of built-in kinds in 50 files: our own rendered ones under other names."""
+    seed = scratch / "seed"
+    command = [LLMDCTL, "render", *STACK, "--set", "workload=deployment", "-q", "-o", str(seed)]
+    measure.cpu_seconds(command)
+    sys.path.insert(0, str(HERE.parent))
+    from llmdctl.manifest import emit_yaml, read_paths
+
+    kinds = {"Deployment", "Service", "ConfigMap", "ServiceAccount", "Role", "RoleBinding"}
+    originals = [doc.object for doc in read_paths([str(seed)]).documents if doc.object["kind"] in kinds]
+    target = scratch / "objects"
+    target.mkdir()
+    batch: list[dict[str, Any]] = []
+    for number in range(OBJECTS):
+        obj = copy.deepcopy(originals[number % len(originals)])
+        obj["metadata"]["name"] = f"{obj['metadata']['name'][:40]}-{number}"
+        batch.append(obj)
+        if len(batch) == OBJECTS // 50:
+            (target / f"{number:04}.yaml").write_text("---\n".join(map(emit_yaml, batch)), encoding="utf-8")
+            batch = []
+    return target
+
+
+def bench_python(objects: Path, scratch: Path) -> None:
+    """Against kubernetes-validate, over a sample: it needs most of a minute for all."""
+    from llmdctl.manifest import emit_yaml, read_paths
+
+    documents = read_paths([str(objects)]).documents[:PYTHON_SAMPLE]
+    sample = scratch / "sample.yaml"
+    sample.write_text("---\n".join(emit_yaml(doc.object) for doc in documents), encoding="utf-8")
+    other = str(Path(sys.executable).parent / "kubernetes-validate")
+    best = measure.interleaved(
+        {
+            "llmdctl": [[LLMDCTL, "validate", str(objects), "-q", "--fail-on", "never"]],
+            "python": [[other, "-k", "1.36", str(sample)]],
+        },
+        runs=5,
+    )
+    scaled = best["python"] * OBJECTS / PYTHON_SAMPLE
+    report("validate-python", best["llmdctl"] / scaled, 1 / 50, f"{best['llmdctl']:.3f} s : {scaled:.1f} s (scaled)")
+
+
+def bench_go(objects: Path, kubeconform: Path) -> None:
+    """Against kubeconform with one worker, on the schemas of kubernetes-validate."""
+    import kubernetes_validate
+
+    base = Path(kubernetes_validate.__file__).parent / "kubernetes-json-schema"
+    folder = sorted(base.glob("v1.36.*-local-strict"))
+    if not folder:
+        print("validate-go      left out: kubernetes-validate carries no strict schemas of 1.36 under this name")
+        return
+    location = f"{folder[0]}/{{{{.ResourceKind}}}}{{{{.KindSuffix}}}}.json"
+    go = [str(kubeconform), "-n", "1", "-strict", "-schema-location", location, str(objects)]
+    best = measure.interleaved(
+        {"llmdctl": [[LLMDCTL, "validate", str(objects), "-q", "--fail-on", "never"]], "kubeconform": [go]}
+    )
+    report(
+        "validate-go",
+        best["llmdctl"] / best["kubeconform"],
+        1.5,
+        f"{best['llmdctl']:.3f} s : {best['kubeconform']:.3f} s",
+    )
+
+
+def main() -> None:
+    """Runs what can be run here and names the rest."""
+    found = tools.kubectl_and_helm()
+    conform = tools.kubeconform()
+    print(json.dumps({"python": sys.version.split()[0], "runs": measure.RUNS}))
+    with tempfile.TemporaryDirectory() as folder:
+        scratch = Path(folder)
+        if isinstance(found, str):
+            print(f"help, render     left out: {found}")
+        else:
+            bench_help(found[1])
+            bench_render(found[0], found[1], scratch)
+        objects = make_objects(scratch)
+        bench_python(objects, scratch)
+        if isinstance(conform, str):
+            print(f"validate-go      left out: {conform}")
+        else:
+            bench_go(objects, conform)
+
+
+if __name__ == "__main__":
+    main()
