@@ -20,7 +20,7 @@ from yaml.events import (
 )
 
 from llmdctl.manifest.events import GetEvent, open_events
-from llmdctl.manifest.faults import YamlFault
+from llmdctl.manifest.faults import WHY_DEPTH, YamlFault
 from llmdctl.manifest.scalars import Scalar, ScalarError, key_text, resolve, resolve_tagged
 
 MAX_DEPTH = 200
@@ -109,7 +109,7 @@ class DocumentReader:
         while True:
             kind = event.__class__
             if kind is ScalarEvent:
-                if event.implicit[0]:
+                if event.implicit[0] and event.tag is None:
                     try:
                         value: Any = scalars[event.value]
                     except ScalarError as error:
@@ -125,7 +125,7 @@ class DocumentReader:
                     raise YamlFault(_COMPLEX_KEY, mark=event.start_mark, why=_WHY_TEXT_KEYS)
                 stack.append((current, key, is_map, event.anchor))
                 if len(stack) > MAX_DEPTH:
-                    raise YamlFault(f"nested deeper than {MAX_DEPTH} levels", mark=event.start_mark, why=_DEPTH)
+                    raise YamlFault(f"nested deeper than {MAX_DEPTH} levels", mark=event.start_mark, why=WHY_DEPTH)
                 is_map = kind is MappingStartEvent
                 current, key = {} if is_map else [], _NO_KEY
                 event = get_event()
@@ -207,7 +207,6 @@ class DocumentReader:
 _VERSION = "Kubernetes' tools read YAML 1.1 only"
 _COMPLEX_KEY = "a mapping key is itself a mapping or a list"
 _WHY_TEXT_KEYS = "keys of Kubernetes objects are text"
-_DEPTH = "no Kubernetes object is nested like that; the input is damaged or hostile"
 
 
 def _tagged(event: Any) -> Scalar:

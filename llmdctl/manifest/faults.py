@@ -10,6 +10,8 @@ from yaml.reader import Reader, ReaderError
 
 from llmdctl.findings import SourceRef, UserError
 
+WHY_DEPTH = "no Kubernetes object is nested like that; the input is damaged or hostile"
+
 _PLACEHOLDER = re.compile(r"\{\{-?\s*[^{}\s]|^\s*\{\{")
 
 # libyaml's phrases (and those of PyYAML's own scanner), each with what usually causes it and what to do.
@@ -100,6 +102,8 @@ def _explain(error: yaml.YAMLError, data: bytes) -> YamlFault:
     problem = str(getattr(error, "problem", None) or error)
     mark = getattr(error, "problem_mark", None)
     what = "not valid YAML"
+    if "maximum nesting depth" in problem:  # libyaml's own limit, 1,000, which its look-ahead reaches before ours
+        return YamlFault("nested deeper than 1000 levels", mark=mark, why=WHY_DEPTH)
     if "cannot start any token" in problem:
         return _bad_start(problem, data, mark)
     for phrase, why, fix in _CAUSES:
