@@ -1,0 +1,45 @@
+"""Which combinations a guide lists, and which of them lie near one that it does not."""
+
+from __future__ import annotations
+
+from llmdctl.catalog.model import Cell, Guide
+
+Combination = tuple[str, str, str]
+"""Engine, accelerator, provider."""
+
+NEAREST = 5
+
+
+def find_cell(guide: Guide, engine: str, accelerator: str, provider: str) -> Cell | None:
+    """The first cell of the guide's matrix that lists exactly this combination, or None."""
+    for cell in guide.matrix:
+        if engine in cell.engines and accelerator in cell.accelerators and provider in cell.providers:
+            return cell
+    return None
+
+
+def combinations(guide: Guide) -> list[tuple[Combination, Cell]]:
+    """Every listed combination with its cell, in the order of the matrix; a repeated one counts where it is first."""
+    found: dict[Combination, Cell] = {}
+    for cell in guide.matrix:
+        for engine in cell.engines:
+            for accelerator in cell.accelerators:
+                for provider in cell.providers:
+                    found.setdefault((engine, accelerator, provider), cell)
+    return list(found.items())
+
+
+def nearest_cells(guide: Guide, engine: str, accelerator: str, provider: str) -> list[Combination]:
+    """At most five listed combinations that differ least from this one, in fewest coordinates first.
+
+    Of two that differ in as many, the one that keeps the accelerator comes first, then the one that keeps the
+    provider: hardware and cluster are what a user can change least.
+    """
+    wanted = (engine, accelerator, provider)
+
+    def distance(combination: Combination) -> tuple[int, bool, bool]:
+        differs = [have != want for have, want in zip(combination, wanted, strict=True)]
+        return sum(differs), differs[1], differs[2]
+
+    listed = [combination for combination, _ in combinations(guide)]
+    return sorted(listed, key=distance)[:NEAREST]
