@@ -74,8 +74,14 @@ def test_braces_in_text_are_no_template() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["[" * 10_000, "{a: " * 10_000, "- " * 10_000, "[" * 10_000 + "]" * 10_000, '{"a":' * 10_000 + "1" + "}" * 10_000]
-    + ["".join(f"{' ' * depth}a:\n" for depth in range(10_000))],
+    [
+        "[" * 10_000,
+        "{a: " * 10_000,
+        "- " * 10_000,
+        "[" * 10_000 + "]" * 10_000,
+        '{"a":' * 10_000 + "1" + "}" * 10_000,
+        "".join(f"{' ' * depth}a:\n" for depth in range(2_000)),
+    ],
     ids=["flow list", "flow map", "block list", "closed list", "json", "block map"],
 )
 def test_deep_nesting(text: str) -> None:
