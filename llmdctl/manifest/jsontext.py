@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 from llmdctl.manifest.construct import MAX_DEPTH, RawDocument
 
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _UINT64 = 2**64
 _INT64 = 2**63
 
@@ -38,6 +40,8 @@ def _decode_all(text: str) -> list[RawDocument]:
     position = _skip_space(text, 0)
     while position < len(text):
         value, end = decoder.raw_decode(text, position)
+        if _SURROGATE.search(text, position, end):
+            json.dumps(value, ensure_ascii=False).encode()  # fails for half a pair, which is no character
         _check_depth(value)
         line, column = text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
         documents.append(RawDocument(value, line, column, len(documents)))

@@ -100,6 +100,13 @@ def load(cls: type[T], data: Any, path: Path = ()) -> T:
     return typing.cast(T, value)
 
 
+def faults(kind: Any, data: Any, path: Path = (), metadata: Mapping[str, Any] | None = None) -> list[Problem]:
+    """What keeps plain data from being of type `kind` (any type a field may have), with a field's bounds."""
+    problems: list[Problem] = []
+    _convert(kind, data, path, metadata or {}, problems)
+    return problems
+
+
 def dump(value: Any) -> Any:
     """The plain data of a dataclass tree; fields that equal their default are left out."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):

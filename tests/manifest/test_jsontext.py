@@ -29,7 +29,18 @@ def test_documents_between_dashes_go_to_the_yaml_reader() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['{"a": NaN}', '{"a": 1e999}', '{"a": 1, "a": 2}', "{a: 1}", "[1]", "a: 1", '{"a": 1', '{"a":' * 5000]
+    "text",
+    [
+        '{"a": NaN}',
+        '{"a": 1e999}',
+        '{"a": 1, "a": 2}',
+        "{a: 1}",
+        "[1]",
+        "a: 1",
+        '{"a": 1',
+        '{"a": "\\ud83d"}',
+        '{"a":' * 5000,
+    ],
 )
 def test_what_is_not_plain_json(text: str) -> None:
     assert read_json(text.encode()) is None
