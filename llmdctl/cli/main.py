@@ -36,7 +36,9 @@ def main() -> NoReturn:
 
 
 def print_error(error: UserError) -> None:
-    """Writes an error to stderr; characters that the terminal's encoding lacks are written as escapes."""
-    text = "\n".join(error.lines()) + "\n"
+    """Writes an error to stderr; what a terminal would obey, or its encoding lacks, is written as escapes."""
+    from llmdctl.findings.text import escape
+
+    text = "\n".join(escape(line) for line in error.lines()) + "\n"
     encoding = sys.stderr.encoding or "utf-8"
     sys.stderr.write(text.encode(encoding, "backslashreplace").decode(encoding))

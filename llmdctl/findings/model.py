@@ -107,7 +107,7 @@ class Finding:
         """Sixteen hex digits that stay the same while the same fault stays at the same place of the same object."""
         ref = self.object or ObjectRef()
         parts = (self.code, ref.api_version, ref.kind, ref.namespace, ref.name, self.pointer)
-        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+        return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     @property
     def sort_key(self) -> tuple[Any, ...]:

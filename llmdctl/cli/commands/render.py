@@ -65,7 +65,7 @@ def render(
     if report is not None and report.findings:
         from llmdctl.findings.text import render_text
 
-        sys.stderr.write(render_text(report, colour=False, verbose=0, quiet=True))
+        sys.stderr.write(render_text(report, colour=False, verbose=0, quiet=False))
     from llmdctl.findings import Severity
 
     if report is not None and report.fails(Severity.ERROR):
