@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Literal, get_args, get_origin
 
 from llmdctl.findings import Path, UserError, format_path
@@ -40,6 +41,16 @@ class Settings:
 def parse_set(expressions: Sequence[str], strings: Sequence[str] = ()) -> dict[str, Any]:
     """The data of `read_settings`: a partial stack as plain data, with None where `null` removes a value."""
     return read_settings(expressions, strings).data
+
+
+def set_source(path: Path, expressions: Sequence[str], strings: Sequence[str] = ()) -> str:
+    """The option that gives the value at `path`, as typed: `--set roles.decode.replicas=4`; "" when none does."""
+    return _read(tuple(expressions), tuple(strings)).source(path)
+
+
+@lru_cache(maxsize=8)
+def _read(expressions: tuple[str, ...], strings: tuple[str, ...]) -> Settings:
+    return read_settings(expressions, strings)
 
 
 def read_settings(expressions: Sequence[str], strings: Sequence[str] = ()) -> Settings:
