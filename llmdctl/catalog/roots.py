@@ -132,16 +132,10 @@ class UserRoot:
         return entries
 
     def _add(self, document: Document, path: Path, entries: dict[tuple[str, str], EntryFile]) -> None:
+        if not is_entry(document):
+            return
         data, source = document.object, document.source
-        version, kind, name = data.get("apiVersion"), data.get("kind"), data.get("name")
-        known = kind in (*KINDS, IMAGE_KIND)
-        if not known and not str(version).startswith(f"{API_GROUP}/"):
-            return  # a catalog may lie beside manifests
-        if version != API_VERSION:
-            raise UserError(f"apiVersion is {version!r}", source=source, fix=f"set apiVersion: {API_VERSION}")
-        if not known:
-            kinds = ", ".join((*KINDS, IMAGE_KIND))
-            raise UserError(f"the catalog has no kind {kind!r}", source=source, fix=f"kinds: {kinds}")
+        kind, name = data["kind"], data.get("name")
         if kind != IMAGE_KIND and not isinstance(name, str):
             raise UserError(f"an entry of kind {kind} needs a name", source=source)
         key = (str(kind), "" if kind == IMAGE_KIND else file_stem(str(name)))
@@ -153,6 +147,23 @@ class UserRoot:
                 fix="remove one, or give it another name",
             )
         entries[key] = EntryFile(data, source, str(path))
+
+
+def is_entry(document: Document) -> bool:
+    """True for a document of the catalog, False for any other object: a catalog may lie beside manifests.
+
+    Raises UserError for one that nearly is: a kind that the catalog does not have, or another version.
+    """
+    version, kind = document.object.get("apiVersion"), document.object.get("kind")
+    known = kind in (*KINDS, IMAGE_KIND)
+    if not known and not str(version).startswith(f"{API_GROUP}/"):
+        return False
+    if version != API_VERSION:
+        raise UserError(f"apiVersion is {version!r}", source=document.source, fix=f"set apiVersion: {API_VERSION}")
+    if not known:
+        kinds = ", ".join((*KINDS, IMAGE_KIND))
+        raise UserError(f"the catalog has no kind {kind!r}", source=document.source, fix=f"kinds: {kinds}")
+    return True
 
 
 def read_documents(path: Path) -> list[Document]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 from llmdctl.catalog.model import Cell, Guide
 
 Combination = tuple[str, str, str]
@@ -22,10 +24,8 @@ def combinations(guide: Guide) -> list[tuple[Combination, Cell]]:
     """Every listed combination with its cell, in the order of the matrix; a repeated one counts where it is first."""
     found: dict[Combination, Cell] = {}
     for cell in guide.matrix:
-        for engine in cell.engines:
-            for accelerator in cell.accelerators:
-                for provider in cell.providers:
-                    found.setdefault((engine, accelerator, provider), cell)
+        for combination in product(cell.engines, cell.accelerators, cell.providers):
+            found.setdefault(combination, cell)
     return list(found.items())
 
 

@@ -1,0 +1,114 @@
+"""Guides: matrix, presets, templates, README, and the images that a listed combination needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from pathlib import Path as FilePath
+
+from llmdctl.catalog.lint.contributions import lint_when
+from llmdctl.catalog.lint.names import Names
+from llmdctl.catalog.lint.problem import Problems
+from llmdctl.catalog.lint.templates import lint_template
+from llmdctl.catalog.model import Accelerator, Cell, Engine, Guide
+from llmdctl.catalog.roots import EntryFile
+from llmdctl.catalog.select import Combination
+from llmdctl.findings import SourceRef, UserError
+from llmdctl.manifest.typed import fields_of
+from llmdctl.spec.model import Roles, SpecFields
+from llmdctl.spec.paths import find_target
+
+README = "README.md"
+ROUTER_IMAGES = frozenset({"endpoint-picker", "envoy"})
+SIDECAR_IMAGE = "routing-sidecar"
+
+
+def lint_guide(guide: Guide, file: EntryFile, templates: list[FilePath], names: Names, problems: Problems) -> None:
+    """Checks a guide; `templates` are the directories in which its templates are looked up."""
+    if not guide.roles or not guide.workloads:
+        problems.at(file, ("roles" if not guide.roles else "workloads",), "must not be empty")
+    for field in ("roles", "workloads"):
+        for index, name in enumerate(getattr(guide, field)):
+            names.check(field[:-1], name, file, (field, index), problems)
+    _lint_unsupported(guide, file, problems)
+    _lint_matrix(guide, file, names, problems)
+    for name, preset in guide.presets.items():
+        path = ("presets", name, "defaults")
+        names.check_defaults(preset.defaults, file, path, problems)
+        _lint_roles(preset.defaults, guide, file, path, problems)
+    _lint_roles(guide.defaults, guide, file, ("defaults",), problems)
+    for index, made in enumerate(guide.objects):
+        lint_when(made.when, file, ("objects", index, "when"), names, problems)
+        if not any((directory / made.template).is_file() for directory in templates):
+            problems.at(file, ("objects", index, "template"), f"there is no template {made.template!r}")
+    _lint_readme(file.path.parent / README, problems)
+
+
+def _lint_unsupported(guide: Guide, file: EntryFile, problems: Problems) -> None:
+    for index, dotted in enumerate(guide.unsupported):
+        try:
+            find_target(dotted)
+        except UserError as error:
+            problems.at(file, ("unsupported", index), error.what, error.fix)
+
+
+def _lint_matrix(guide: Guide, file: EntryFile, names: Names, problems: Problems) -> None:
+    first: dict[Combination, int] = {}
+    for index, cell in enumerate(guide.matrix):
+        for field in ("engines", "accelerators", "providers"):
+            listed = getattr(cell, field)
+            if not listed:
+                problems.at(file, ("matrix", index, field), "must not be empty")
+            for position, name in enumerate(listed):
+                names.check(field[:-1], name, file, ("matrix", index, field, position), problems)
+        if not cell.status.source.strip():
+            problems.at(file, ("matrix", index, "status", "source"), "must say where upstream says so")
+        path = ("matrix", index, "defaults")
+        names.check_defaults(cell.defaults, file, path, problems)
+        _lint_roles(cell.defaults, guide, file, path, problems)
+        for combination in _combinations(cell):
+            if first.setdefault(combination, index) != index:
+                what = f"{' '.join(combination)} is listed in matrix[{first[combination]}] already"
+                problems.at(file, ("matrix", index), what, "only the first would count: remove one")
+
+
+def _combinations(cell: Cell) -> list[Combination]:
+    """Those of one cell, each once."""
+    return list(dict.fromkeys(product(cell.engines, cell.accelerators, cell.providers)))
+
+
+def _lint_roles(
+    defaults: SpecFields, guide: Guide, file: EntryFile, path: tuple[str | int, ...], problems: Problems
+) -> None:
+    for key, (field, _) in fields_of(Roles).items():
+        if defaults.roles and getattr(defaults.roles, field.name) is not None and key not in guide.roles:
+            problems.at(file, (*path, "roles", key), f"the guide has no role {key!r}")
+
+
+def _lint_readme(path: FilePath, problems: Problems) -> None:
+    source = SourceRef(str(path))
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        problems.add(source, "a guide needs a README.md", "write one that begins with a title")
+        return
+    if not any(line.startswith("# ") for line in lines):
+        problems.add(source, "has no title", "begin it with a line such as `# Name of the guide`")
+
+
+def lint_template_files(directories: list[FilePath], problems: Problems) -> None:
+    """Checks every template below these directories once."""
+    for path in sorted({path for directory in directories for path in directory.rglob("*.j2")}):
+        lint_template(path, problems)
+
+
+def needed_images(guide: Guide, engines: Mapping[str, Engine], accelerators: Mapping[str, Accelerator]) -> set[str]:
+    """Image names that a guide's matrix needs; an engine's is `<engine>-<accelerator family>`."""
+    needed = {
+        f"{engine}-{accelerators[accelerator].family}"
+        for cell in guide.matrix
+        for engine in cell.engines
+        for accelerator in cell.accelerators
+        if engine in engines and accelerator in accelerators
+    }
+    return needed | ROUTER_IMAGES | ({SIDECAR_IMAGE} if "prefill" in guide.roles else set())
