@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,16 @@ def finalize(value: Any) -> str:
 
     Raises TypeError for anything that is not plain data, such as a part of the plan printed whole.
     """
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _YAML_HOSTILE.sub(_escape, json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+
+# JSON leaves these as they are, but YAML folds or refuses them inside quotes: line and paragraph separators, next line,
+# delete and other control characters, the byte order mark, and non-characters.
+_YAML_HOSTILE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
+
+def _escape(match: re.Match[str]) -> str:
+    return f"\\u{ord(match[0]):04x}"
 
 
 class Templates:

@@ -1,0 +1,246 @@
+"""What a plan derives from a stack."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from llmdctl.findings import UserError, format_path
+from llmdctl.plan.model import Plan, RolePlan
+
+PD = "pd-disaggregation"
+OB = "optimized-baseline"
+
+
+def role(plan: Plan, name: str) -> RolePlan:
+    return next(found for found in plan.roles if found.name == name)
+
+
+def args(plan: Plan, name: str) -> list[str]:
+    return role(plan, name).container.args
+
+
+def env(plan: Plan, name: str) -> dict[str, Any]:
+    return {item["name"]: item.get("value", item.get("valueFrom")) for item in role(plan, name).container.env}
+
+
+def kv_config(plan: Plan, name: str) -> dict[str, Any]:
+    raw = next(arg for arg in args(plan, name) if arg.startswith("--kv-transfer-config="))
+    loaded: dict[str, Any] = json.loads(raw.partition("=")[2])
+    return loaded
+
+
+def test_default_topology_of_prefill_decode(make_plan: Any) -> None:
+    plan = make_plan(PD)
+    prefill, decode = role(plan, "prefill"), role(plan, "decode")
+    assert (prefill.replicas, prefill.parallelism.tensor, decode.replicas, decode.parallelism.tensor) == (1, 1, 1, 4)
+    assert (prefill.engine_port, decode.engine_port, decode.serving_port) == (8000, 8200, 8000)
+    assert prefill.sidecar is None
+    assert decode.sidecar is not None
+    assert "--port=8000" in decode.sidecar.args
+    assert "--model-server-port=8200" in decode.sidecar.args
+    assert "--kv-connector=nixlv2" in decode.sidecar.args
+    assert "--secure-serving=false" in decode.sidecar.args
+
+
+def test_sidecar_flags_follow_the_release(make_plan: Any) -> None:
+    sidecar = role(make_plan(PD, {"release": "0.9"}), "decode").sidecar
+    assert sidecar is not None
+    # --secure-serving is unknown to sidecars up to 0.10 and would stop them.
+    assert "--secure-proxy=false" in sidecar.args
+    assert not any(arg.startswith("--secure-serving") for arg in sidecar.args)
+
+
+def test_vllm_roles_are_a_producer_and_a_consumer_of_one_connector(make_plan: Any) -> None:
+    plan = make_plan(PD)
+    prefill, decode = kv_config(plan, "prefill"), kv_config(plan, "decode")
+    assert (prefill["kv_role"], decode["kv_role"]) == ("kv_producer", "kv_consumer")
+    assert prefill["kv_connector"] == decode["kv_connector"] == "NixlConnector"
+    assert prefill["kv_connector_extra_config"] == {"backends": ["UCX"]}
+    assert env(plan, "decode")["VLLM_NIXL_SIDE_CHANNEL_HOST"] == {"fieldRef": {"fieldPath": "status.podIP"}}
+    assert env(plan, "prefill")["VLLM_HTTP_TIMEOUT_KEEP_ALIVE"] == "120"
+
+
+def test_sglang_roles_agree_on_pages_and_bootstrap_port(make_plan: Any) -> None:
+    plan = make_plan(PD, {"engine": "sglang"})
+    for name in ("prefill", "decode"):
+        assert f"--disaggregation-mode={name}" in args(plan, name)
+        assert "--page-size=64" in args(plan, name)
+        assert "--host=0.0.0.0" in args(plan, name)
+        assert "--enable-metrics" in args(plan, name)
+    assert "--disaggregation-bootstrap-port=8998" in args(plan, "prefill")
+    sidecar = role(plan, "decode").sidecar
+    assert sidecar is not None
+    assert "--kv-connector=sglang" in sidecar.args
+    assert {"name": "SGLANG_BOOTSTRAP_PORT", "value": "8998"} in sidecar.env
+
+
+def test_model_arguments_reach_the_engine(make_plan: Any) -> None:
+    assert args(make_plan(PD), "decode")[0] == "openai/gpt-oss-120b"
+    assert "--block-size=128" in args(make_plan(PD), "prefill")
+    sglang = make_plan(OB, {"engine": "sglang"})
+    assert "--model-path=Qwen/Qwen3-32B" in args(sglang, "decode")
+
+
+def test_aggregated_stack_has_neither_sidecar_nor_transfer(make_plan: Any) -> None:
+    decode = role(make_plan(OB), "decode")
+    assert decode.sidecar is None
+    assert decode.engine_port == decode.serving_port == 8000
+    assert not any("kv-transfer" in arg for arg in decode.container.args)
+    assert decode.container.lifecycle == {"preStop": {"sleep": {"seconds": 15}}}
+    # grace period >= wait before SIGTERM + --shutdown-timeout + 15
+    assert decode.pod.termination_grace_period_seconds == 75
+    assert "--shutdown-timeout=45" in decode.container.args
+
+
+def test_gke_claims_one_gpu_and_nic_pair_a_rank(make_plan: Any) -> None:
+    plan = make_plan(PD, {"provider": "gke"})
+    decode = role(plan, "decode")
+    claims = decode.pod.resource_claims or []
+    assert [claim["name"] for claim in claims] == [f"gke-rdma-{index}" for index in range(4)]
+    assert decode.container.resources["claims"] == [{"name": f"gke-rdma-{index}"} for index in range(4)]
+    # The claim brings the GPU: asking the device plugin too would take twice as many.
+    assert "nvidia.com/gpu" not in decode.container.resources["limits"]
+    assert {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"} in (decode.pod.tolerations or [])
+    (template,) = plan.claims
+    assert template.name == "pd-disaggregation-gke-rdma"
+    assert template.constraints == [{"matchAttribute": "resource.kubernetes.io/pcieRoot"}]
+    assert claims[0]["resourceClaimTemplateName"] == template.name
+
+
+def test_a4x_claims_only_the_nic(make_plan: Any) -> None:
+    plan = make_plan(PD, {"provider": "gke-a4x", "accelerator": "nvidia-gb200"})
+    decode = role(plan, "decode")
+    assert decode.container.resources["limits"]["nvidia.com/gpu"] == "4"
+    assert [claim.name for claim in plan.claims] == ["pd-disaggregation-gke-rdma-nic"]
+    assert decode.container.security_context["capabilities"]["add"] == ["IPC_LOCK", "NET_ADMIN"]
+    # What gke says holds for gke-a4x too, because it extends it.
+    assert env(plan, "decode")["UCX_IB_ROCE_REACHABILITY_MODE"] == "all"
+
+
+def test_coreweave_asks_for_rdma_once_a_pod(make_plan: Any) -> None:
+    decode = role(make_plan(PD, {"provider": "coreweave"}), "decode")
+    for side in ("requests", "limits"):
+        assert decode.container.resources[side]["rdma/ib"] == "1"
+        assert decode.container.resources[side]["nvidia.com/gpu"] == "4"
+
+
+def test_presets_size_the_roles_and_a_user_overrides_them(make_plan: Any) -> None:
+    plan = make_plan(PD, {"preset": "8p2d"})
+    assert (role(plan, "prefill").replicas, role(plan, "decode").replicas) == (8, 2)
+    plan = make_plan(PD, {"preset": "8p2d", "roles": {"decode": {"replicas": 3}}})
+    assert (role(plan, "prefill").replicas, role(plan, "decode").replicas) == (8, 3)
+
+
+def test_selectors_are_minimal_and_part_of_the_pod_labels(make_plan: Any) -> None:
+    plan = make_plan(PD, metadata={"name": "gpt"})
+    for found in plan.roles:
+        assert found.selector == {"app.kubernetes.io/instance": "gpt", "llm-d.ai/role": found.name}
+        assert found.selector.items() <= found.pod.labels.items()
+        assert plan.pool.selector.items() <= found.pod.labels.items()
+    assert not plan.pool.selector.items() <= plan.router.labels.items()
+
+
+def test_a_user_cannot_break_the_selector_with_pod_labels(make_plan: Any) -> None:
+    plan = make_plan(PD, {"pod": {"labels": {"llm-d.ai/role": "other", "team": "a"}}})
+    assert role(plan, "decode").pod.labels["llm-d.ai/role"] == "decode"
+    assert role(plan, "decode").pod.labels["team"] == "a"
+
+
+def test_router_config_follows_the_release(make_plan: Any) -> None:
+    assert make_plan(PD).router.config["apiVersion"] == "llm-d.ai/v1"
+    assert make_plan(PD, {"release": "0.9"}).router.config["apiVersion"] == "llm-d.ai/v1alpha1"
+
+
+def test_replicated_router_elects_a_leader(make_plan: Any) -> None:
+    router = make_plan(OB, {"router": {"replicas": 2}}).router
+    assert "--ha-enable-leader-election=true" in router.args
+    assert (router.liveness_service, router.readiness_service) == ("liveness", "readiness")
+
+
+def test_group_identity_needs_a_new_leader_worker_set(make_plan: Any) -> None:
+    assert role(make_plan(PD), "decode").group_identity == "Hash"
+    assert role(make_plan(PD, {"release": "0.9"}), "decode").group_identity is None
+    queued = make_plan(PD, {"queue": {"kueue": {"localQueue": "gpus"}}})
+    assert role(queued, "decode").group_identity == "Ordinal"
+    assert role(queued, "decode").workload_labels["kueue.x-k8s.io/queue-name"] == "gpus"
+
+
+def test_every_value_knows_where_it_comes_from(make_plan: Any) -> None:
+    plan = make_plan(
+        PD,
+        {
+            "provider": "gke",
+            "roles": {"decode": {"engineArgs": {"max-num-seqs": 64}, "env": [{"name": "X", "value": "1"}]}},
+            "pod": {"nodeSelector": {"pool": "a"}},
+            "monitoring": {"enabled": True},
+        },
+    )
+    origins = {format_path(path): str(origin) for path, _, origin in plan.values()}
+    assert origins["spec.roles.decode.engineArgs.max-num-seqs"] == "flag: --set in a test"
+    assert origins["roles.decode.container.args.--max-num-seqs"] == "flag: --set in a test"
+    assert origins["roles.decode.container.env.X.value"] == "flag: --set in a test"
+    assert origins["roles.decode.pod.nodeSelector.pool"] == "flag: --set in a test"
+    assert "model openai/gpt-oss-120b" in origins["roles.decode.container.args.--block-size"]
+    assert "provider gke" in origins["roles.decode.container.env.UCX_IB_ROCE_REACHABILITY_MODE.value"]
+    assert "matrix" in origins["spec.roles.decode.parallelism.tensor"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "message"),
+    [
+        ({"accelerator": "nvidia-h201"}, "nvidia-h20"),
+        ({"engine": "vlm"}, "vlm"),
+        ({"provider": "gke-a4x"}, "does not list"),
+        ({"preset": "8p3d"}, "no preset"),
+        ({"release": "7.7"}, "7.7"),
+        ({"workload": "leaderWorkerSet"}, "does not run as leaderWorkerSet"),
+        ({"networkPolicy": {"enabled": True}}, "not supported yet"),
+        ({"roles": {"encode": {"replicas": 1}}}, "no role"),
+        ({"roles": {"decode": {"parallelism": {"data": 2}}}}, "not supported yet"),
+        ({"roles": {"decode": {"parallelism": {"tensor": 16}}}}, "16 accelerators"),
+        ({"roles": {"decode": {"parallelism": {"tensor": 3}}}}, "64 attention heads"),
+        ({"roles": {"decode": {"engineArgs": {"port": 1}}}}, "llmdctl sets this flag itself"),
+        ({"roles": {"decode": {"engineArgs": {"tensor_parallel_size": 1}}}}, "llmdctl sets this flag itself"),
+        ({"model": {"maxLength": 999999}}, "more than"),
+        ({"model": {"cache": {"pvc": {"claimName": "a"}, "hostPath": {"path": "/x"}}}}, "exclude each other"),
+        ({"kubeVersion": "1.33", "provider": "gke"}, "needs Kubernetes 1.34"),
+        ({"kvTransfer": {"connector": "mooncake"}}, "not supported yet"),
+        ({"images": {"overrides": {"vlm-nvidia": {"tag": "x"}}}}, "no image"),
+        ({"patches": [{"kind": "Service", "name": "nope", "merge": {}}]}, "nope"),
+    ],
+)
+def test_what_cannot_work_is_refused_with_a_way_out(
+    make_plan: Any, catalog: Any, spec: dict[str, Any], message: str
+) -> None:
+    from llmdctl.render.objects import render
+
+    with pytest.raises(UserError, match=message) as caught:
+        render(make_plan(PD, spec), catalog.template_dirs(PD))
+    assert caught.value.fix
+
+
+def test_unlisted_combinations_name_the_nearest_and_can_be_forced(make_plan: Any) -> None:
+    with pytest.raises(UserError) as caught:
+        make_plan(PD, {"provider": "gke-a4x", "accelerator": "nvidia-h200"})
+    assert "gke-a4x" in caught.value.fix or "gke" in caught.value.fix
+    plan = make_plan(PD, {"provider": "gke-a4x", "accelerator": "nvidia-h200"}, allow=True)
+    assert any("--allow-unsupported" in notice for notice in plan.notices)
+
+
+def test_inferred_image_tags_are_told_once(make_plan: Any) -> None:
+    told = [notice for notice in make_plan(PD).notices if "inferred" in notice]
+    assert len(told) == len(set(told)) == 2
+    assert not [notice for notice in make_plan(PD, {"release": "0.9"}).notices if "inferred" in notice]
+
+
+def test_stack_names_that_controllers_cannot_extend_are_refused() -> None:
+    from llmdctl.plan.names import check_names
+
+    check_names("disaggregatedSet", "a" * 30, "prefill", 8)
+    with pytest.raises(UserError, match="too long"):
+        check_names("disaggregatedSet", "a" * 60, "prefill", 8)
+    with pytest.raises(UserError, match="too long"):
+        check_names("deployment", "a" * 50, "decode", 1)
