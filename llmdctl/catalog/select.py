@@ -12,6 +12,12 @@ Combination = tuple[str, str, str]
 NEAREST = 5
 
 
+def image_names(guide: Guide, engine: str, family: str) -> list[str]:
+    """Image names that a stack of the guide uses: the engine's for an accelerator family, router, and sidecar."""
+    names = [f"{engine}-{family}", "endpoint-picker", "envoy"]
+    return [*names, "routing-sidecar"] if "prefill" in guide.roles else names
+
+
 def find_cell(guide: Guide, engine: str, accelerator: str, provider: str) -> Cell | None:
     """The first cell of the guide's matrix that lists exactly this combination, or None."""
     for cell in guide.matrix:

@@ -120,7 +120,7 @@ def _check_identity(data: dict[str, Any], file: str, text: bytes, document: int)
         f"not an {KIND} of this llmdctl: {found}",
         source=source,
         why=f"this llmdctl reads {API_VERSION}",
-        fix=f"set apiVersion: {API_VERSION}; files of older versions are rewritten by: llmdctl init --migrate FILE",
+        fix=f"set apiVersion: {API_VERSION}",
     )
 
 

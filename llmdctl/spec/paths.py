@@ -108,20 +108,22 @@ def _unknown_field(step: str, path: Path, known: list[str]) -> UserError:
     where = format_path(path)
     close = nearest(step, known)
     # A field of that very name elsewhere is likelier meant than one here that only looks like it.
-    likely = [found for found in field_paths() if found[-1] == step][:4] or ([(*path, close)] if close else [])
+    likely = [found.path for found in field_targets() if found.path[-1] == step][:4] or (
+        [(*path, close)] if close else []
+    )
     meant = " or ".join(map(_short_form, likely))
     fix = f"did you mean {meant}?" if meant else f"fields of {where}: {', '.join(known)}"
     return UserError(f"{where} has no field {_short(step)!r}", fix=fix)
 
 
-def field_paths(kind: Any = InferenceStack, path: Path = ()) -> Iterator[Path]:
-    """The path of every field of the stack, in order; items of lists and keys of free maps are left out."""
-    for key, (_, inner) in fields_of(kind).items():
+def field_targets(kind: Any = InferenceStack, path: Path = ()) -> Iterator[Target]:
+    """Every field of the stack, a part before the fields inside it; list items and keys of free maps are left out."""
+    for key, (found, inner) in fields_of(kind).items():
         here = (*path, key)
-        yield here
+        yield Target(here, inner, found.metadata)
         bare = without_none(inner)
         if dataclasses.is_dataclass(bare):
-            yield from field_paths(bare, here)
+            yield from field_targets(bare, here)
 
 
 def _short_form(path: Path) -> str:

@@ -144,7 +144,7 @@ class _Linter:
         for entry, file in self._entries.values():
             if not isinstance(entry, Guide):
                 continue
-            needed = needed_images(entry, catalog.engines, catalog.accelerators)
+            needed = needed_images(entry, catalog.accelerators)
             for release, found in catalog.images.releases.items():
                 for missing in sorted(needed - set(found.images)):
                     what = f"release set {release} has no image {missing!r}, which the matrix needs"

@@ -10,17 +10,15 @@ from llmdctl.catalog.lint.contributions import lint_when
 from llmdctl.catalog.lint.names import Names
 from llmdctl.catalog.lint.problem import Problems
 from llmdctl.catalog.lint.templates import lint_template
-from llmdctl.catalog.model import Accelerator, Cell, Engine, Guide
+from llmdctl.catalog.model import Accelerator, Cell, Guide
 from llmdctl.catalog.roots import EntryFile
-from llmdctl.catalog.select import Combination
+from llmdctl.catalog.select import Combination, combinations, image_names
 from llmdctl.findings import SourceRef, UserError
 from llmdctl.manifest.typed import fields_of
 from llmdctl.spec.model import Roles, SpecFields
 from llmdctl.spec.paths import find_target
 
 README = "README.md"
-ROUTER_IMAGES = frozenset({"endpoint-picker", "envoy"})
-SIDECAR_IMAGE = "routing-sidecar"
 
 
 def lint_guide(guide: Guide, file: EntryFile, templates: list[FilePath], names: Names, problems: Problems) -> None:
@@ -102,13 +100,11 @@ def lint_template_files(directories: list[FilePath], problems: Problems) -> None
         lint_template(path, problems)
 
 
-def needed_images(guide: Guide, engines: Mapping[str, Engine], accelerators: Mapping[str, Accelerator]) -> set[str]:
-    """Image names that a guide's matrix needs; an engine's is `<engine>-<accelerator family>`."""
-    needed = {
-        f"{engine}-{accelerators[accelerator].family}"
-        for cell in guide.matrix
-        for engine in cell.engines
-        for accelerator in cell.accelerators
-        if engine in engines and accelerator in accelerators
+def needed_images(guide: Guide, accelerators: Mapping[str, Accelerator]) -> set[str]:
+    """Image names that the guide's listed combinations need."""
+    return {
+        name
+        for (engine, accelerator, _), _ in combinations(guide)
+        if accelerator in accelerators
+        for name in image_names(guide, engine, accelerators[accelerator].family)
     }
-    return needed | ROUTER_IMAGES | ({SIDECAR_IMAGE} if "prefill" in guide.roles else set())
