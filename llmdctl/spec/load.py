@@ -6,7 +6,7 @@ from pathlib import Path as FilePath
 from typing import Any
 
 from llmdctl.findings import Path, SourceRef, UserError, format_path
-from llmdctl.manifest import Reading, read_text
+from llmdctl.manifest import Document, Reading, read_text
 from llmdctl.manifest.files import STDIN, check_text, expand_path, read_bytes
 from llmdctl.manifest.marks import MarkedNode, deepest_spot, read_marks
 from llmdctl.manifest.typed import Problem, TypedError, load
@@ -73,29 +73,25 @@ def _read(path: str) -> bytes:
     return read_bytes(files[0])
 
 
-def _only_document(reading: Reading, file: str) -> Any:
-    faults = [
-        *reading.errors,
-        *(UserError(finding.title, source=finding.source, why=finding.why, fix=finding.fix)
-          for finding in reading.findings),
-    ]  # fmt: skip
-    if faults:
-        first, *others = faults
-        raise UserError(first.what, source=first.source, why=first.why, fix=first.fix, others=others)
-    documents = reading.documents
-    if not documents:
-        raise UserError(
-            "holds no InferenceStack: there is nothing in it",
-            source=SourceRef(file),
-            fix="write one with: llmdctl init",
-        )
-    extra = documents[0] if documents[0].item is not None else documents[1] if len(documents) > 1 else None
+def _only_document(reading: Reading, file: str) -> Document:
+    documents = reading.require()
+    extra = documents[0] if documents and documents[0].item is not None else documents[1] if documents[1:] else None
     if extra is not None:
         raise UserError(
             "holds more than one document, or a list",
             source=extra.source,
             why="a stack file holds exactly one InferenceStack",
             fix="put each stack into a file of its own; rendered objects are checked with: llmdctl validate",
+        )
+    faults = [UserError(found.title, source=found.source, why=found.why, fix=found.fix) for found in reading.findings]
+    if faults:
+        first, *others = faults
+        raise UserError(first.what, source=first.source, why=first.why, fix=first.fix, others=others)
+    if not documents:
+        raise UserError(
+            "holds no InferenceStack: there is nothing in it",
+            source=SourceRef(file),
+            fix="write one with: llmdctl init",
         )
     return documents[0]
 
