@@ -1,0 +1,31 @@
+"""Versions of components, as tags and packages write them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+_NUMBERS = re.compile(r"v?(\d{1,9})\.(\d{1,9})(?:\.(\d{1,9}))?(?P<rest>.*)", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Version:
+    """A released version, compared by its numbers only: 0.5.13.post1 equals 0.5.13. `text` is how it was written."""
+
+    numbers: tuple[int, int, int]
+    text: str = field(default="", compare=False)
+
+    @classmethod
+    def parse(cls, text: str) -> Version | None:
+        """`v0.30.0`, `0.5.16.0`, `0.23.0-gpu-py312`: its numbers; None for `main`, `nightly`, a digest."""
+        match = _NUMBERS.match(text)
+        if not match:
+            return None
+        return cls((int(match[1]), int(match[2]), int(match[3] or 0)), text.removeprefix("v"))
+
+    def at_least(self, *numbers: int) -> bool:
+        """True when this version is `numbers` or newer."""
+        return self.numbers >= (*numbers, 0, 0, 0)[:3]
+
+    def __str__(self) -> str:
+        return self.text or ".".join(map(str, self.numbers))
