@@ -179,7 +179,13 @@ def _convert_choice(choices: Iterable[Any], data: Any, path: Path, problems: lis
         return data
     names = ", ".join(str(choice) for choice in allowed)
     close = nearest(data, (str(choice) for choice in allowed)) if isinstance(data, str) else ""
-    problems.append(Problem(path, f"{_show(data)} is not one of: {names}", f"did you mean {close!r}?" if close else ""))
+    problems.append(
+        Problem(
+            path,
+            f"{_show(data) or _kind_name(data)} is not one of: {names}",
+            f"did you mean {close!r}?" if close else "",
+        )
+    )
     return None
 
 

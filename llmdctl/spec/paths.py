@@ -7,7 +7,7 @@ import re
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Union, cast, get_args, get_origin
 
 from llmdctl.findings import Path, UserError, format_path
 from llmdctl.manifest.typed import fields_of, nearest
@@ -90,7 +90,7 @@ def _enter(kind: Any, step: str | int, path: Path) -> tuple[Any, Mapping[str, An
     if kind is Any:
         return Any, {}
     if dataclasses.is_dataclass(kind):
-        known = fields_of(kind)  # type: ignore[arg-type]
+        known = fields_of(cast(type, kind))
         if step not in known:
             raise _unknown_field(str(step), path, list(known))
         found, inner = known[str(step)]

@@ -14,11 +14,13 @@ from functools import lru_cache
 from typing import Any, Literal, get_args, get_origin
 
 from llmdctl.findings import Path, UserError, format_path
+from llmdctl.manifest.construct import MAX_DEPTH
 from llmdctl.manifest.scalars import resolve
 from llmdctl.manifest.typed import Problem, faults
 from llmdctl.spec.paths import Target, find_target, without_none
 
 _ASSIGNMENT = re.compile(r"((?:\\.|[^=\\])*)=(.*)", re.DOTALL)
+_TEXT = re.compile(r'"(?:\\.|[^"\\])*"', re.DOTALL)
 _COMMA = re.compile(r"(?<!\\),")
 _INT64, _UINT64 = 2**63, 2**64
 
@@ -133,10 +135,10 @@ def _scalar(text: str, kind: Any, option: str) -> Any:
 
 
 def _json(written: str, option: str) -> Any:
+    if _depth(written) > MAX_DEPTH:
+        raise UserError(f"{_short(option)}: the JSON value is nested deeper than {MAX_DEPTH} levels")
     try:
         return json.loads(written, parse_int=_json_int, parse_float=_json_float, parse_constant=_refuse)
-    except RecursionError:
-        raise UserError(f"{_short(option)}: the JSON value is nested too deeply") from None
     except ValueError as error:
         raise UserError(
             f"{_short(option)}: the value is not JSON",
@@ -144,6 +146,15 @@ def _json(written: str, option: str) -> Any:
             fix='a value that begins with [ or {" is JSON; a list of plain values is written {a,b}; '
             "for text that begins so use --set-string",
         ) from error
+
+
+def _depth(written: str) -> int:
+    """The deepest nesting of brackets outside of texts."""
+    level = deepest = 0
+    for bracket in re.findall(r"[\[\]{}]", _TEXT.sub("", written)):
+        level += 1 if bracket in "[{" else -1
+        deepest = max(deepest, level)
+    return deepest
 
 
 def _json_int(text: str) -> int:

@@ -47,6 +47,7 @@ def fault(*expressions: str, strings: tuple[str, ...] = ()) -> str:
         ("kvTransfer.backends={UCX,7}", {"spec": {"kvTransfer": {"backends": ["UCX", "7"]}}}),
         ("kvTransfer.backends={}", {"spec": {"kvTransfer": {"backends": []}}}),
         ('kvTransfer.backends=["UCX"]', {"spec": {"kvTransfer": {"backends": ["UCX"]}}}),
+        ('router.config.a=["' + "[" * 300 + '"]', {"spec": {"router": {"config": {"a": ["[" * 300]}}}}),
         ("router.config={}", {"spec": {"router": {"config": {}}}}),
         ("patches[0].name=x", {"spec": {"patches": [{"name": "x"}]}}),
         ("roles.decode.resources.limits.cpu=2", {"spec": {"roles": {"decode": {"resources": {"limits": {"cpu": 2}}}}}}),
@@ -106,7 +107,8 @@ def test_expressions_add_up_and_the_last_wins() -> None:
         ('roles.decode.engineArgs.a={"b":1e999}', "1e999 is not a number"),
         ("roles.decode.engineArgs.a=[99999999999999999999999]", "does not fit 64 bits"),
         ("roles.decode.engineArgs.a=.inf", "not a number that JSON can carry"),
-        ("roles.decode.engineArgs.a=" + "[" * 100_000, "nested too deeply"),
+        ("roles.decode.engineArgs.a=" + "[" * 100_000, "nested deeper than 200"),
+        ("roles.decode.engineArgs.a=" + '[{"b":' * 150 + "1" + "}]" * 150, "nested deeper than 200"),
     ],
     ids=lambda value: value[:40],
 )
