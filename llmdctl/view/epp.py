@@ -1,0 +1,104 @@
+"""The endpoint picker: its flags, and the config that it reads from a ConfigMap."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+from llmdctl.findings import Place, UserError
+from llmdctl.router import config as router_config
+from llmdctl.router.config import RouterConfig
+from llmdctl.view.container import Container
+from llmdctl.view.flags import Flags, read_flags
+from llmdctl.view.node import Node
+from llmdctl.view.pod import PodTemplate
+from llmdctl.view.versions import image_component
+
+_BOOLEANS = frozenset(
+    {"secure-serving", "ha-enable-leader-election", "tracing", "metrics-endpoint-auth", "enable-pprof", "v"}
+)
+
+ConfigMaps = Callable[[str, str], Node | None]
+"""The `data` of a ConfigMap by namespace and name."""
+
+
+class Epp:
+    """A container that runs the endpoint picker."""
+
+    def __init__(self, template: PodTemplate, container: Container, config_maps: ConfigMaps) -> None:
+        self.template = template
+        self.container = container
+        self._config_maps = config_maps
+
+    @property
+    def place(self) -> Place:
+        """Where the container stands."""
+        return self.container.place
+
+    @cached_property
+    def flags(self) -> Flags:
+        """Its command line."""
+        return read_flags(self.container, _BOOLEANS)
+
+    def _flag(self, name: str) -> str:
+        flag = self.flags.get(name)
+        return (flag.value or "") if flag else ""
+
+    @property
+    def pool_name(self) -> str:
+        """The pool that it serves, or "" when it selects pods itself or the flag is unknown."""
+        return self._flag("pool-name")
+
+    @property
+    def pool_namespace(self) -> str:
+        """The pool's namespace: its own unless told otherwise."""
+        return self._flag("pool-namespace") or self.template.namespace
+
+    @cached_property
+    def config_data(self) -> Any:
+        """The plain data of its config; None when it is not in the input or no YAML."""
+        text = self._flag("config-text") or self._file_text()
+        return _yaml(text) if text else None
+
+    @cached_property
+    def config(self) -> RouterConfig | None:
+        """Its typed config; None when it is not in the input or the picker would refuse it."""
+        if self.config_data is None:
+            return None
+        try:
+            return router_config.load(self.config_data)
+        except UserError:
+            return None
+
+    def _file_text(self) -> str:
+        path = self._flag("config-file")
+        folder, _, file = path.rpartition("/")
+        for mount in self.container.node.at("volumeMounts").items():
+            if folder and mount.at("mountPath").text().rstrip("/") == folder:
+                return self._from_volume(mount.at("name").text(), file)
+        return ""
+
+    def _from_volume(self, volume_name: str, file: str) -> str:
+        for volume in self.template.node.at("spec", "volumes").items():
+            if volume.at("name").text() == volume_name:
+                data = self._config_maps(self.template.namespace, volume.at("configMap", "name").text())
+                return data.key(file).text() if data else ""
+        return ""
+
+
+def find_epp(template: PodTemplate, config_maps: ConfigMaps) -> Epp | None:
+    """The endpoint picker among a template's containers, by image or by flags that only it has."""
+    for container in template.containers:
+        if image_component(container.image) == "epp":
+            return Epp(template, container, config_maps)
+        if any(word.partition("=")[0] in ("--pool-name", "--endpoint-selector") for word in container.args):
+            return Epp(template, container, config_maps)
+    return None
+
+
+def _yaml(text: str) -> Any:
+    from llmdctl.manifest import read_text
+
+    reading = read_text(text, "config")
+    return reading.documents[0].object if reading.documents and not reading.errors else None

@@ -1,0 +1,177 @@
+"""The view of a whole input: workloads, pools, services, pickers, and who selects or serves with whom. Lazy."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+from llmdctl.findings import ObjectRef
+from llmdctl.manifest.document import Document
+from llmdctl.view.epp import Epp, find_epp
+from llmdctl.view.labels import Match
+from llmdctl.view.networking import Monitor, Service
+from llmdctl.view.node import Node
+from llmdctl.view.peers import Group, Pair, pairs_of, sibling_groups
+from llmdctl.view.pod import PodTemplate
+from llmdctl.view.pool import Pool, is_pool
+from llmdctl.view.versions import VersionOptions
+from llmdctl.view.workload import Workload, read_workloads
+from llmdctl.view.worlds import Worlds
+
+ModelLookup = Callable[[str], Any]
+"""Facts of a model by id (kv_heads, mla, mamba, hybrid_attention), or None."""
+
+
+class View:
+    """Documents as the parts that rules speak of.
+
+    `complete` tells that nothing else exists (closed world). `models` gives facts of a model by id, or None.
+    """
+
+    def __init__(
+        self,
+        documents: Sequence[Document],
+        *,
+        complete: bool = False,
+        versions: VersionOptions | None = None,
+        models: ModelLookup = lambda _: None,
+    ) -> None:
+        self.documents = documents
+        self.complete = complete
+        self.models = models
+        self._versions = versions or VersionOptions()
+        self._by_kind: dict[str, list[Document]] = defaultdict(list)
+        for document in documents:
+            kind = document.object.get("kind") if isinstance(document.object, Mapping) else None
+            if isinstance(kind, str):
+                self._by_kind[kind].append(document)
+
+    def of_kind(self, kind: str) -> list[Document]:
+        """The documents of a kind, whatever its group."""
+        return self._by_kind.get(kind, [])
+
+    @cached_property
+    def worlds(self) -> Worlds:
+        """Which documents may stand in one cluster together."""
+        return Worlds(self.documents)
+
+    @cached_property
+    def workloads(self) -> list[Workload]:
+        """Every maker of pods, in input order; a DisaggregatedSet once a role."""
+        return [item for document in self.documents for item in read_workloads(document, self._versions)]
+
+    @cached_property
+    def templates(self) -> list[PodTemplate]:
+        """Every pod template."""
+        return [template for workload in self.workloads for template in workload.templates]
+
+    @cached_property
+    def serving(self) -> list[PodTemplate]:
+        """The templates whose pods answer inference requests."""
+        return [template for template in self.templates if template.is_serving]
+
+    @cached_property
+    def pools(self) -> list[Pool]:
+        """The InferencePools."""
+        return [Pool(document) for document in self.of_kind("InferencePool") if is_pool(document)]
+
+    @cached_property
+    def services(self) -> list[Service]:
+        """The Services."""
+        return [Service(item) for item in self.of_kind("Service") if item.ref.api_version == "v1"]
+
+    @cached_property
+    def monitors(self) -> list[Monitor]:
+        """The PodMonitors."""
+        return [Monitor(item) for item in self.of_kind("PodMonitor")]
+
+    @cached_property
+    def epps(self) -> list[Epp]:
+        """The endpoint pickers."""
+        found = (find_epp(template, self.config_map) for template in self.templates)
+        return [epp for epp in found if epp is not None]
+
+    def config_map(self, namespace: str, name: str) -> Node | None:
+        """The `data` of a ConfigMap, or None when it is not in the input."""
+        for document in self._config_maps.get(name, []):
+            if same_namespace(document.ref.namespace, namespace):
+                return Node(document, document.object).at("data")
+        return None
+
+    @cached_property
+    def _config_maps(self) -> dict[str, list[Document]]:
+        out: dict[str, list[Document]] = defaultdict(list)
+        for document in self.of_kind("ConfigMap"):
+            out[document.ref.name].append(document)
+        return out
+
+    @cached_property
+    def _templates_by_label(self) -> dict[tuple[str, str], list[PodTemplate]]:
+        out: dict[tuple[str, str], list[PodTemplate]] = defaultdict(list)
+        for template in self.templates:
+            for key, value in template.labels.fixed.items():
+                out[key, value].append(template)
+        return out
+
+    @cached_property
+    def _varying_templates(self) -> list[PodTemplate]:
+        return [template for template in self.templates if template.labels.varying]
+
+    def candidates(self, selector: Mapping[str, str]) -> Iterator[PodTemplate]:
+        """Templates that may match: those of the selector's rarest pair, and those with labels set pod by pod."""
+        if not selector:
+            yield from self.templates
+            return
+        rarest = min((self._templates_by_label.get(pair, []) for pair in selector.items()), key=len)
+        yield from rarest
+        seen = {id(template) for template in rarest}
+        yield from (template for template in self._varying_templates if id(template) not in seen)
+
+    def selected(self, selector: Mapping[str, str], document: Document) -> Iterator[PodTemplate]:
+        """The templates in the document's namespace whose pods, or some of them, an equality selector picks."""
+        namespace = document.ref.namespace
+        for template in self.candidates(selector):
+            if not same_namespace(template.namespace, namespace):
+                continue
+            if template.labels.match(selector) is not Match.NONE and self.worlds.meet(document, template.node.document):
+                yield template
+
+    @cached_property
+    def groups(self) -> list[Group]:
+        """The members of every pool, and siblings that no pool binds."""
+        out = [Group(tuple(self.selected(pool.selector, pool.document)), pool) for pool in self.pools if pool.selector]
+        bound = {id(member) for group in out for member in group.members}
+        free = [template for template in self.serving if id(template) not in bound]
+        for world in self.worlds.split(free):
+            out.extend(sibling_groups(world))
+        return out
+
+    @cached_property
+    def pairs(self) -> list[Pair]:
+        """Every prefill server with every decode server that it may send KV blocks to, once."""
+        found: dict[tuple[int, int], Pair] = {}
+        for group in self.groups:
+            for pair in pairs_of(group):
+                if self.worlds.meet(pair.prefill.node.document, pair.decode.node.document):
+                    found.setdefault((id(pair.prefill), id(pair.decode)), pair)
+        return list(found.values())
+
+    def has(self, api_group: str, kind: str, namespace: str, name: str) -> bool:
+        """True when the input holds that object, in that or in no stated namespace."""
+        return any(
+            document.ref.name == name
+            and document.ref.api_version.rpartition("/")[0] == api_group
+            and same_namespace(document.ref.namespace, namespace)
+            for document in self.of_kind(kind)
+        )
+
+    def refs(self) -> list[ObjectRef]:
+        """The identities of all documents."""
+        return [document.ref for document in self.documents]
+
+
+def same_namespace(left: str, right: str) -> bool:
+    """True when two namespaces are or may be the same: an object that states none goes where it is applied."""
+    return left == right or not left or not right
