@@ -111,10 +111,11 @@ def sibling_groups(templates: Sequence[PodTemplate]) -> Iterator[Group]:
         by_stack[identity(template)].append(template)
     for stack, members in by_stack.items():
         if stack and len(members) > 1:
-            yield from (Group(tuple(part)) for part in _by_file(members) if len(part) > 1)
+            yield from (Group(tuple(part)) for part in split_by_file(members) if len(part) > 1)
 
 
-def _by_file(members: list[PodTemplate]) -> list[list[PodTemplate]]:
+def split_by_file(members: list[PodTemplate]) -> list[list[PodTemplate]]:
+    """The members file by file where a file holds prefill and decode servers, else all together."""
     files: dict[str, list[PodTemplate]] = defaultdict(list)
     for member in members:
         files[member.node.document.source.file].append(member)

@@ -13,7 +13,7 @@ from llmdctl.view.epp import Epp, find_epp
 from llmdctl.view.labels import Match
 from llmdctl.view.networking import Monitor, Service
 from llmdctl.view.node import Node
-from llmdctl.view.peers import Group, Pair, pairs_of, sibling_groups
+from llmdctl.view.peers import Group, Pair, pairs_of, sibling_groups, split_by_file
 from llmdctl.view.pod import PodTemplate
 from llmdctl.view.pool import Pool, is_pool
 from llmdctl.view.versions import VersionOptions
@@ -141,7 +141,7 @@ class View:
     @cached_property
     def groups(self) -> list[Group]:
         """The members of every pool, and siblings that no pool binds."""
-        out = [Group(tuple(self.selected(pool.selector, pool.document)), pool) for pool in self.pools if pool.selector]
+        out = list(self._pool_groups())
         bound = {id(member) for group in out for member in group.members}
         free = [template for template in self.serving if id(template) not in bound]
         for world in self.worlds.split(free):
@@ -157,6 +157,15 @@ class View:
                 if self.worlds.meet(pair.prefill.node.document, pair.decode.node.document):
                     found.setdefault((id(pair.prefill), id(pair.decode)), pair)
         return list(found.values())
+
+    def _pool_groups(self) -> Iterator[Group]:
+        for pool in self.pools:
+            if not pool.selector:
+                continue
+            members = list(self.selected(pool.selector, pool.document))
+            # Overlays state no namespace: a pool that fits several of them is not meant to hold them all at once.
+            parts = [members] if all(member.namespace for member in members) else split_by_file(members)
+            yield from (Group(tuple(part), pool) for part in parts)
 
     def has(self, api_group: str, kind: str, namespace: str, name: str) -> bool:
         """True when the input holds that object, in that or in no stated namespace."""
