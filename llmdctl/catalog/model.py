@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from llmdctl.manifest.record import record
 from llmdctl.manifest.typed import doc
 from llmdctl.spec.model import SpecFields
 
 API_VERSION = "catalog.llmdctl.io/v1alpha1"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class When:
     """A condition: each field given must hold (equality, or membership in a list). Nothing given always holds."""
 
@@ -29,7 +30,7 @@ class When:
     router: str | list[str] | None = field(default=None, metadata=doc("Router mode."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Scaled:
     """A quantity that grows with the role."""
 
@@ -38,7 +39,7 @@ class Scaled:
     per_role: int | None = field(default=None, metadata=doc("Once a pod of the role."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class AddedResources:
     """Container resources; requests default to the limits for extended resources, as the API server demands."""
 
@@ -46,7 +47,7 @@ class AddedResources:
     limits: dict[str, str | int | float | Scaled | None] | None = field(default=None, metadata=doc("Limits."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Capability:
     """A Linux capability that the engine's container needs."""
 
@@ -54,7 +55,7 @@ class Capability:
     why: str = field(metadata=doc("What fails without it."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class AddedSecurity:
     """Security settings of the engine's container and pod."""
 
@@ -66,7 +67,7 @@ class AddedSecurity:
     supplemental_groups: list[int] | None = field(default=None, metadata=doc("Further groups of the process."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Claim:
     """A DRA claim template and how many claims of it a pod makes."""
 
@@ -79,7 +80,7 @@ class Claim:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class HostAccess:
     """Access to the node that a transport needs."""
 
@@ -88,7 +89,7 @@ class HostAccess:
     host_pid: str | None = field(default=None, metadata=doc("Use the node's PID namespace; the text says why."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class AddedProbes:
     """Probe settings of the engine's container, over the engine's own."""
 
@@ -97,7 +98,7 @@ class AddedProbes:
     readiness: dict[str, Any] | None = field(default=None, metadata=doc("Readiness probe."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class AddedKVTransfer:
     """Settings of the KV connector."""
 
@@ -106,14 +107,14 @@ class AddedKVTransfer:
     extra: dict[str, Any] | None = field(default=None, metadata=doc("Further keys of the connector."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class AddedRouter:
     """Additions to the router."""
 
     plugins: list[dict[str, Any]] | None = field(default=None, metadata=doc("Plugins, merged by name or type."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Add:
     """What a contribution adds to a role. Lists merge by name, null removes."""
 
@@ -139,7 +140,7 @@ class Add:
     pre_stop_sleep_seconds: int | None = field(default=None, metadata=doc("Wait before SIGTERM, in s."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Contribution:
     """A delta that holds under a condition."""
 
@@ -147,7 +148,7 @@ class Contribution:
     add: Add = field(metadata=doc("What it adds."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Entry:
     """What all entries have."""
 
@@ -159,7 +160,7 @@ class Entry:
     contributions: list[Contribution] = field(default_factory=list, metadata=doc("Deltas to the roles."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class EngineFlags:
     """Names of the engine's own flags for values that the plan derives; an empty name means the engine has none."""
 
@@ -174,7 +175,7 @@ class EngineFlags:
     expert: str = field(default="", metadata=doc("Switch for expert parallelism."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Engine(Entry):
     """An inference engine."""
 
@@ -195,7 +196,7 @@ class Engine(Entry):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ModelFacts:
     """What rules and formulas need to know of a model. None means unknown, never "no"."""
 
@@ -214,7 +215,7 @@ class ModelFacts:
     gated: bool = field(default=False, metadata=doc("Needs an accepted licence and a token."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ModelEntry(Entry):
     """A model: its name is the hub id."""
 
@@ -223,7 +224,7 @@ class ModelEntry(Entry):
     facts: ModelFacts = field(metadata=doc("Figures of its config.json."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Accelerator(Entry):
     """An accelerator type."""
 
@@ -237,7 +238,7 @@ class Accelerator(Entry):
     architecture: Literal["amd64", "arm64"] = field(default="amd64", metadata=doc("CPU architecture of its nodes."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Provider(Entry):
     """Where a cluster runs."""
 
@@ -245,7 +246,7 @@ class Provider(Entry):
     extends: str = field(default="", metadata=doc("Provider whose contributions come before this one's."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Status:
     """What upstream says of a combination."""
 
@@ -254,7 +255,7 @@ class Status:
     date: str = field(metadata=doc("When that was read.", pattern=r"[0-9]{4}-[0-9]{2}(-[0-9]{2})?"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Cell:
     """Combinations of a guide that share a status and defaults."""
 
@@ -266,7 +267,7 @@ class Cell:
     defaults: SpecFields = field(default_factory=SpecFields, metadata=doc("Spec values of these combinations."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Preset:
     """A named topology."""
 
@@ -274,7 +275,7 @@ class Preset:
     defaults: SpecFields = field(metadata=doc("Spec values that it sets."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class GuideObject:
     """An object (or one a role) that the guide renders."""
 
@@ -284,7 +285,7 @@ class GuideObject:
     present: str = field(default="", metadata=doc("Part of the plan that must be present."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Verification:
     """A machine-readable step that shows that a deployment serves."""
 
@@ -293,7 +294,7 @@ class Verification:
     expect: dict[str, Any] = field(metadata=doc("What must hold afterwards."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Guide(Entry):
     """A well-lit path."""
 
@@ -311,7 +312,7 @@ class Guide(Entry):
     verification: list[Verification] = field(default_factory=list, metadata=doc("Steps that prove that it serves."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Provenance:
     """How sure an image reference is."""
 
@@ -319,7 +320,7 @@ class Provenance:
     confidence: Literal["published", "inferred"] = field(metadata=doc("Seen published, or inferred."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Image:
     """One image of a release set."""
 
@@ -332,7 +333,7 @@ class Image:
     provenance: Provenance = field(metadata=doc("How sure it is."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ReleaseSet:
     """The images of one llm-d release."""
 
@@ -343,7 +344,7 @@ class ReleaseSet:
     images: dict[str, Image] = field(metadata=doc("Images by name."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ImageCatalog:
     """All release sets."""
 

@@ -6,9 +6,10 @@ the `defaults` of catalog entries, and their JSON Schema is published by `llmdct
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from llmdctl.manifest.record import record
 from llmdctl.manifest.typed import doc
 
 API_VERSION = "llmdctl.io/v1alpha1"
@@ -18,7 +19,7 @@ DNS_LABEL = r"[a-z]([-a-z0-9]*[a-z0-9])?"
 QUANTITY = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Metadata:
     """Identity of the stack."""
 
@@ -38,7 +39,7 @@ class Metadata:
     annotations: dict[str, str] | None = field(default=None, metadata=doc("Annotations added to every object."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class TokenSecret:
     """The Secret that holds the model hub's access token; it is never rendered by llmdctl."""
 
@@ -46,28 +47,28 @@ class TokenSecret:
     key: str | None = field(default=None, metadata=doc("Key inside the Secret.", max_length=253))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class EmptyDirCache:
     """A cache that lives as long as the pod."""
 
     size_limit: str | None = field(default=None, metadata=doc("Upper bound of its size.", pattern=QUANTITY))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PvcCache:
     """A cache on a PersistentVolumeClaim that exists already."""
 
     claim_name: str = field(metadata=doc("Name of the claim.", max_length=253))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class HostPathCache:
     """A cache on the node's own disk, shared by the pods of that node."""
 
     path: str = field(metadata=doc("Absolute directory on the node.", pattern=r"/.*"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ModelCache:
     """Where model files are kept. Exactly one of the three."""
 
@@ -76,7 +77,7 @@ class ModelCache:
     host_path: HostPathCache | None = field(default=None, metadata=doc("On the node's disk."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Model:
     """The model that is served."""
 
@@ -96,7 +97,7 @@ class Model:
     cache: ModelCache | None = field(default=None, metadata=doc("Where model files are kept."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Devices:
     """How pods get their accelerators."""
 
@@ -106,7 +107,7 @@ class Devices:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class KVTransfer:
     """How the KV cache travels from prefill to decode."""
 
@@ -116,7 +117,7 @@ class KVTransfer:
     backends: list[str] | None = field(default=None, metadata=doc("Transports of the connector.", examples=[["UCX"]]))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Parallelism:
     """How one replica of a role is spread over accelerators."""
 
@@ -127,7 +128,7 @@ class Parallelism:
     expert: bool | None = field(default=None, metadata=doc("Spread experts over all ranks (MoE models)."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Resources:
     """Kubernetes resource requirements of a container; accelerators are derived, not given here."""
 
@@ -139,7 +140,7 @@ class Resources:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class EnvVar:
     """An environment variable, as in a Kubernetes container."""
 
@@ -148,7 +149,7 @@ class EnvVar:
     value_from: dict[str, Any] | None = field(default=None, metadata=doc("Source of its value."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Pod:
     """Settings of pods, with Kubernetes' own names."""
 
@@ -167,7 +168,7 @@ class Pod:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Role:
     """One role of the serving pods."""
 
@@ -184,7 +185,7 @@ class Role:
     pod: Pod | None = field(default=None, metadata=doc("Pod settings of this role, over those of the stack."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Roles:
     """The roles. An aggregated stack has only `decode`."""
 
@@ -193,7 +194,7 @@ class Roles:
     encode: Role | None = field(default=None, metadata=doc("Encodes images and other media."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ImageOverride:
     """Replaces parts of one image reference. A digest wins over a tag."""
 
@@ -202,7 +203,7 @@ class ImageOverride:
     digest: str | None = field(default=None, metadata=doc("Digest.", pattern=r"sha256:[0-9a-f]{64}"))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Images:
     """Where images come from."""
 
@@ -214,7 +215,7 @@ class Images:
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Gateway:
     """The Gateway that routes to the pool, in gateway mode."""
 
@@ -224,7 +225,7 @@ class Gateway:
     name: str | None = field(default=None, metadata=doc("Name of the Gateway.", max_length=253))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Proxy:
     """The proxy in front of the endpoint picker, in standalone mode."""
 
@@ -232,7 +233,7 @@ class Proxy:
     concurrency: int | None = field(default=None, metadata=doc("Worker threads.", minimum=1, maximum=128))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Router:
     """The router: endpoint picker plus proxy."""
 
@@ -253,35 +254,35 @@ class Router:
     resources: Resources | None = field(default=None, metadata=doc("Resources of the endpoint picker."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Monitoring:
     """Prometheus operator objects."""
 
     enabled: bool | None = field(default=None, metadata=doc("Render PodMonitors and a ServiceMonitor."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class NetworkPolicy:
     """Network isolation."""
 
     enabled: bool | None = field(default=None, metadata=doc("Render NetworkPolicies for the stack's pods."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Kueue:
     """Admission by Kueue."""
 
     local_queue: str = field(metadata=doc("LocalQueue that admits the workloads.", max_length=63))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Queue:
     """Who admits the workloads."""
 
     kueue: Kueue | None = field(default=None, metadata=doc("Kueue."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Patch:
     """A last resort: a merge patch (RFC 7386) on rendered objects, validated like the rest."""
 
@@ -290,7 +291,7 @@ class Patch:
     merge: dict[str, Any] = field(metadata=doc("Merge patch; null deletes."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class SpecFields:
     """All of a stack's spec but the guide: also the form of the catalog's defaults."""
 
@@ -321,14 +322,14 @@ class SpecFields:
     patches: list[Patch] | None = field(default=None, metadata=doc("Merge patches on rendered objects."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class StackSpec(SpecFields):
     """What the user wants."""
 
     guide: str = field(metadata=doc("The guide to deploy.", examples=["pd-disaggregation"]))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class InferenceStack:
     """A whole stack file."""
 
