@@ -15,6 +15,7 @@ from llmdctl.plan.origin import Ledger
 from llmdctl.plan.parallelism import plan_parallelism
 from llmdctl.plan.request import Request, flag_layer
 from llmdctl.plan.resolve import Resolved, resolve
+from llmdctl.spec.model import Role
 from llmdctl.spec.paths import Target, field_targets, without_none
 
 _TYPE_NAMES = {str: "string", int: "integer", float: "number", bool: "boolean"}
@@ -67,9 +68,7 @@ def _needs(resolved: Resolved) -> dict[str, Any]:
     selection, spec = resolved.selection, resolved.stack.spec
     accelerator, roles = selection.accelerator, []
     for name in selection.guide.roles:
-        role = getattr(spec.roles, name, None)
-        if role is None:
-            continue
+        role = getattr(spec.roles, name, None) or Role()
         sizes = plan_parallelism(name, role, accelerator, selection.model, Ledger(), ())
         replicas = 1 if role.replicas is None else role.replicas
         roles.append(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +47,16 @@ def test_what_a_guide_needs_follows_from_its_defaults(capsys: Capture, monkeypat
     assert needs["node"]["resource"] == "acme.example/x1"
     assert data["presets"] == [{"name": "two", "title": "Two replicas", "accelerator": "acme-x1", "accelerators": 2}]
     assert {image["reference"] for image in data["images"]} == {"registry.example/toy:v1"}
+
+
+def test_a_role_that_says_nothing_is_one_replica_of_one_accelerator(
+    tmp_path: Path, capsys: Capture, monkeypatch: Patch
+) -> None:
+    shutil.copytree(OWN, tmp_path / "catalog")
+    guide = tmp_path / "catalog/guides/tiny/guide.yaml"
+    guide.write_text(guide.read_text().replace("  defaults: {roles: {decode: {replicas: 3}}}\n", ""))
+    needs = shown(capsys, monkeypatch, "tiny", "--catalog", str(tmp_path / "catalog"))["default"]
+    assert (needs["accelerators"], needs["node"]["atLeast"]) == (1, 1)
 
 
 def test_parameters_have_paths_that_can_be_set_and_meanings(capsys: Capture, monkeypatch: Patch) -> None:

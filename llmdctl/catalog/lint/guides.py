@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path as FilePath
 
@@ -12,7 +12,7 @@ from llmdctl.catalog.lint.problem import Problems
 from llmdctl.catalog.lint.templates import lint_template
 from llmdctl.catalog.model import Accelerator, Cell, Guide
 from llmdctl.catalog.roots import EntryFile
-from llmdctl.catalog.select import Combination, combinations, image_names
+from llmdctl.catalog.select import Combination, combinations, find_cell, image_names
 from llmdctl.findings import SourceRef, UserError
 from llmdctl.manifest.typed import fields_of
 from llmdctl.spec.model import Roles, SpecFields
@@ -30,10 +30,12 @@ def lint_guide(guide: Guide, file: EntryFile, templates: list[FilePath], names: 
             names.check(field[:-1], name, file, (field, index), problems)
     _lint_unsupported(guide, file, problems)
     _lint_matrix(guide, file, names, problems)
+    _lint_listed((guide.defaults,), guide, file, ("defaults",), problems)
     for name, preset in guide.presets.items():
         path = ("presets", name, "defaults")
         names.check_defaults(preset.defaults, file, path, problems)
         _lint_roles(preset.defaults, guide, file, path, problems)
+        _lint_listed((preset.defaults, guide.defaults), guide, file, path, problems)
     _lint_roles(guide.defaults, guide, file, ("defaults",), problems)
     for index, made in enumerate(guide.objects):
         lint_when(made.when, file, ("objects", index, "when"), names, problems)
@@ -73,6 +75,20 @@ def _lint_matrix(guide: Guide, file: EntryFile, names: Names, problems: Problems
 def _combinations(cell: Cell) -> list[Combination]:
     """Those of one cell, each once."""
     return list(dict.fromkeys(product(cell.engines, cell.accelerators, cell.providers)))
+
+
+def _lint_listed(
+    layers: Sequence[SpecFields], guide: Guide, file: EntryFile, path: tuple[str | int, ...], problems: Problems
+) -> None:
+    """What a guide or preset comes down to when the user says nothing must be in the matrix."""
+    chosen = [
+        next((value for layer in layers if (value := getattr(layer, field))), "")
+        for field in ("engine", "accelerator", "provider")
+    ]
+    if not all(chosen):
+        problems.at(file, path, "engine, accelerator and provider need a default")
+    elif find_cell(guide, *chosen) is None:
+        problems.at(file, path, f"the matrix does not list {' '.join(chosen)}", "list it, or change the defaults")
 
 
 def _lint_roles(
