@@ -64,6 +64,9 @@ def test_ours_and_the_example_are_clean(root: Path, own: Path) -> None:
         (TINY, "  provider: lab\n", "  provider: gke\n", "defaults: the matrix does not list toy acme-x1 gke"),
         (TINY, "{roles: {decode: {replicas: 2}}}", "{provider: gke}", "two.defaults: the matrix does not list toy"),
         (TINY, "thing.yaml.j2", "thong.yaml.j2", "there is no template 'thong.yaml.j2'"),
+        (TINY, "thing.yaml.j2", "../README.md", "there is no template '../README.md'"),
+        (TINY, "thing.yaml.j2", "/etc/passwd", "there is no template '/etc/passwd'"),
+        (TINY, "thing.yaml.j2", "x" * 5000, "there is no template 'xxx"),
         ("guides/tiny/README.md", "# Tiny", "Tiny", "README.md: has no title"),
     ],
 )  # fmt: skip
@@ -150,6 +153,7 @@ def test_templates_that_only_print_are_clean(spoiled: Path, line: str) -> None:
         ("a: {{ role.a }} {{ role.b }}", "text follows"),
         ("a: {{ role.name", "not valid Jinja"),
         ("{% if role %}", "not valid Jinja"),
+        ("a: {{ " + "(" * 5000 + "x" + ")" * 5000 + " }}", "nested too deeply"),
     ],
 )
 def test_templates_that_decide_or_compose_are_named(spoiled: Path, text: str, says: str) -> None:

@@ -19,6 +19,8 @@ from llmdctl.spec.model import Roles, SpecFields
 from llmdctl.spec.paths import find_target
 
 README = "README.md"
+NAME_LENGTH = 255
+"""Bytes that file systems allow in a name."""
 
 
 def lint_guide(guide: Guide, file: EntryFile, templates: list[FilePath], names: Names, problems: Problems) -> None:
@@ -39,9 +41,17 @@ def lint_guide(guide: Guide, file: EntryFile, templates: list[FilePath], names: 
     _lint_roles(guide.defaults, guide, file, ("defaults",), problems)
     for index, made in enumerate(guide.objects):
         lint_when(made.when, file, ("objects", index, "when"), names, problems)
-        if not any((directory / made.template).is_file() for directory in templates):
+        if not any(_has_template(directory, made.template) for directory in templates):
             problems.at(file, ("objects", index, "template"), f"there is no template {made.template!r}")
     _lint_readme(file.path.parent / README, problems)
+
+
+def _has_template(directory: FilePath, name: str) -> bool:
+    """True for a template below the directory; the loader refuses names that lead out of it."""
+    parts = name.split("/")
+    if not all(parts) or ".." in parts or any(len(part) > NAME_LENGTH for part in parts):
+        return False
+    return (directory / name).is_file()
 
 
 def _lint_unsupported(guide: Guide, file: EntryFile, problems: Problems) -> None:

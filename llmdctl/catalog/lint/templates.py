@@ -32,6 +32,9 @@ def lint_template(path: Path, problems: Problems) -> None:
     except jinja2.TemplateSyntaxError as error:
         problems.add(SourceRef(str(path), error.lineno), f"not valid Jinja: {error.message}")
         return
+    except RecursionError:
+        problems.add(SourceRef(str(path)), "an expression is nested too deeply", _NO_TEST)
+        return
     for line, what in _decisions(tree):
         problems.add(SourceRef(str(path), line), what, _NO_TEST)
     for line, what in _misplaced(environment, source):
