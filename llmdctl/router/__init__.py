@@ -1,1 +1,1 @@
-"""The llm-d router's EndpointPickerConfig by version: model, loading, dumping, plugin registry."""
+"""The llm-d router's EndpointPickerConfig by version: model, loading, dumping, plugin registry; sidecar flags."""
