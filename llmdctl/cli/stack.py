@@ -26,6 +26,9 @@ NameOption = Annotated[str | None, typer.Option("--name", help="Name of the stac
 SetOption = Annotated[
     list[str] | None, typer.Option("--set", help="Set a spec field, as in roles.decode.replicas=4 (repeatable).")
 ]
+SetStringOption = Annotated[
+    list[str] | None, typer.Option("--set-string", help="As --set, but the value is always text (repeatable).")
+]
 KubeVersionOption = Annotated[str | None, typer.Option("--kube-version", help="Kubernetes minor, as in 1.36.")]
 AllowOption = Annotated[
     bool, typer.Option("--allow-unsupported", help="Render a combination that the guide does not list.")
@@ -43,6 +46,7 @@ class StackOptions:
     file: str | None
     flags: dict[tuple[str, ...], tuple[str | None, str]] = field(default_factory=dict)
     settings: Sequence[str] = ()
+    strings: Sequence[str] = ()
     allow_unsupported: bool = False
     catalogs: Sequence[str] = ()
 
@@ -93,8 +97,8 @@ def make_request(options: StackOptions) -> Request:
         )
     flags: dict[Any, tuple[Any, str]] = dict(options.flags)
     layers.append(flag_layer(flags))
-    if options.settings:
-        layers.append(_set_layer(options.settings))
+    if options.settings or options.strings:
+        layers.append(_set_layer(options.settings, options.strings))
     return Request(tuple(layers), options.allow_unsupported)
 
 
@@ -107,13 +111,13 @@ def _file_layer(path: str) -> UserLayer:
     return UserLayer(loaded.data, lambda at: Origin(OriginKind.FILE, str(loaded.source(at))), loaded.source)
 
 
-def _set_layer(expressions: Sequence[str]) -> UserLayer:
+def _set_layer(expressions: Sequence[str], strings: Sequence[str]) -> UserLayer:
     from llmdctl.plan.origin import Origin, OriginKind
     from llmdctl.plan.request import UserLayer
     from llmdctl.spec.setting import parse_set, set_source
 
-    data = parse_set(expressions)
-    return UserLayer(data, lambda at: Origin(OriginKind.FLAG, set_source(at, expressions)))
+    data = parse_set(expressions, strings)
+    return UserLayer(data, lambda at: Origin(OriginKind.FLAG, set_source(at, expressions, strings)))
 
 
 def make_plan(options: StackOptions) -> tuple[Plan, Catalog]:

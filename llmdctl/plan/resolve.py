@@ -281,7 +281,7 @@ def _says_nothing(value: Any) -> bool:
     """True for what equals the default of every unsupported field: a switch that is off, or one rank."""
     if isinstance(value, Mapping):
         return all(_says_nothing(item) for item in value.values())
-    return value is False or value == 1 or value is None
+    return value is None or value is False or (value == 1 and value is not True)
 
 
 def _settle_cache(data: dict[str, Any], request: Request) -> None:

@@ -33,8 +33,8 @@ def plan_resources(
                 _set(totals, side, name, amount, origin, ledger, path)
     if wanted is not None:
         given: Path = ("spec", *path[:2], "resources")
-        for side, values in (("requests", wanted.requests), ("limits", wanted.limits)):
-            for name, quantity in (values or {}).items():
+        for side, own in (("requests", wanted.requests), ("limits", wanted.limits)):
+            for name, quantity in (own or {}).items():
                 _set(totals, side, name, quantity, ledger.of((*given, side, name)), ledger, path)
     if accelerator is not None:
         count = formula("tensor x pipeline x dataLocal ranks of one pod")

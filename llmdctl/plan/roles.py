@@ -62,11 +62,12 @@ def plan_role(name: str, adds: RoleAdds, context: RoleContext) -> RolePlan:
     resolved, ledger = context.resolved, context.ledger
     spec, engine = resolved.stack.spec, resolved.selection.engine
     path: Path = ("roles", name)
-    role = getattr(spec.roles, name) or Role()
+    role = getattr(spec.roles, name, None) or Role()
+    replicas = 1 if role.replicas is None else role.replicas
     parallelism = plan_parallelism(
         name, role, resolved.selection.accelerator, resolved.selection.model, ledger, (*path, "parallelism")
     )
-    check_names(str(spec.workload), context.stack_name, name, role.replicas or 0)
+    check_names(str(spec.workload), context.stack_name, name, replicas)
     behind_sidecar = name == "decode" and spec.kv_transfer is not None
     engine_port = engine.behind_sidecar_port if behind_sidecar else engine.serving_port
     ledger.note(
@@ -89,7 +90,7 @@ def plan_role(name: str, adds: RoleAdds, context: RoleContext) -> RolePlan:
         name=name,
         workload_name=f"{context.stack_name}-{name}",
         workload_labels=_workload_labels(name, context),
-        replicas=role.replicas if role.replicas is not None else 1,
+        replicas=replicas,
         selector={INSTANCE: context.stack_name, ROLE_LABEL: name},
         parallelism=parallelism,
         serving_port=engine.serving_port,

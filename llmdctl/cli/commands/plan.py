@@ -18,7 +18,7 @@ def register(app: typer.Typer) -> None:
 
 def plan(
     guide: options.GuideArgument = None,
-    path: Annotated[str, typer.Argument(metavar="[PATH]", help="Only values at or below this path.")] = "",
+    path: Annotated[str | None, typer.Argument(metavar="[PATH]", help="Only values at or below this path.")] = None,
     file: options.FileOption = None,
     accelerator: options.AcceleratorOption = None,
     engine: options.EngineOption = None,
@@ -30,6 +30,7 @@ def plan(
     name: options.NameOption = None,
     kube_version: options.KubeVersionOption = None,
     settings: options.SetOption = None,
+    strings: options.SetStringOption = None,
     allow_unsupported: options.AllowOption = False,
     catalogs: options.CatalogOption = None,
     output: Annotated[Format, typer.Option("-o", "--output", help="Output format.")] = Format.TEXT,
@@ -48,7 +49,7 @@ def plan(
         namespace=namespace, name=name, kube_version=kube_version,
     )  # fmt: skip
     made, _ = options.make_plan(
-        options.StackOptions(guide, file, flags, settings or (), allow_unsupported, catalogs or ())
+        options.StackOptions(guide, file, flags, settings or (), strings or (), allow_unsupported, catalogs or ())
     )
     rows = [
         (format_path(where), value, origin)

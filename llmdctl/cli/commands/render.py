@@ -33,6 +33,7 @@ def render(
     name: options.NameOption = None,
     kube_version: options.KubeVersionOption = None,
     settings: options.SetOption = None,
+    strings: options.SetStringOption = None,
     allow_unsupported: options.AllowOption = False,
     catalogs: options.CatalogOption = None,
     destination: Annotated[
@@ -52,7 +53,7 @@ def render(
         namespace=namespace, name=name, kube_version=kube_version,
     )  # fmt: skip
     plan, catalog = options.make_plan(
-        options.StackOptions(guide, file, flags, settings or (), allow_unsupported, catalogs or ())
+        options.StackOptions(guide, file, flags, settings or (), strings or (), allow_unsupported, catalogs or ())
     )
     rendered = render_plan(plan, catalog.template_dirs(plan.stack.guide))
     documents = _write(rendered, destination)
