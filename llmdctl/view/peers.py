@@ -14,7 +14,7 @@ from llmdctl.view.pool import Pool
 PREFILL = "prefill"
 DECODE = "decode"
 
-_IDENTITY = (f"{DS}name", INSTANCE, GUIDE, MODEL)
+STACK_LABELS = (f"{DS}name", INSTANCE, GUIDE, MODEL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +84,7 @@ def are_siblings(left: PodTemplate, right: PodTemplate) -> bool:
     contradict each other in none of them.
     """
     shared = 0
-    for key in _IDENTITY:
+    for key in STACK_LABELS:
         mine, theirs = left.labels.get(key), right.labels.get(key)
         if mine is not None and theirs is not None:
             if mine != theirs:
@@ -96,7 +96,7 @@ def are_siblings(left: PodTemplate, right: PodTemplate) -> bool:
 def identity(template: PodTemplate) -> tuple[tuple[str, str], ...]:
     """The labels that name a template's stack: the DisaggregatedSet, the instance, and llm-d's own but the role."""
     fixed = template.labels.fixed.items()
-    pairs = (pair for pair in fixed if pair[0] in _IDENTITY or (pair[0].startswith("llm-d.ai/") and pair[0] != ROLE))
+    pairs = (pair for pair in fixed if pair[0] in STACK_LABELS or (pair[0].startswith("llm-d.ai/") and pair[0] != ROLE))
     return tuple(sorted(pairs))
 
 

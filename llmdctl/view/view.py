@@ -129,11 +129,16 @@ class View:
         seen = {id(template) for template in rarest}
         yield from (template for template in self._varying_templates if id(template) not in seen)
 
-    def selected(self, selector: Mapping[str, str], document: Document) -> Iterator[PodTemplate]:
-        """The templates in the document's namespace whose pods, or some of them, an equality selector picks."""
-        namespace = document.ref.namespace
+    def selected(
+        self, selector: Mapping[str, str], document: Document, namespaces: Sequence[str] | None = ()
+    ) -> Iterator[PodTemplate]:
+        """The templates whose pods, or some of them, an equality selector picks.
+
+        They are looked for in the document's namespace, or in `namespaces` (None: in all).
+        """
+        chosen = (document.ref.namespace,) if namespaces is not None and not namespaces else namespaces
         for template in self.candidates(selector):
-            if not same_namespace(template.namespace, namespace):
+            if chosen is not None and not any(same_namespace(template.namespace, name) for name in chosen):
                 continue
             if template.labels.match(selector) is not Match.NONE and self.worlds.meet(document, template.node.document):
                 yield template
