@@ -1,0 +1,108 @@
+"""The one way in: a store of all known kinds, which answers what an object must look like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from llmdctl.schema import builtin
+from llmdctl.schema.compiler import CustomCompiler
+from llmdctl.schema.custom import CustomKind, bundled_kind, custom_kinds
+from llmdctl.schema.defaulting import complete
+from llmdctl.schema.fault import Violation
+from llmdctl.schema.node import Node
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """`object` is what the server would store: for custom kinds with nulls dropped and defaults filled in."""
+
+    violations: tuple[Violation, ...]
+    object: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Unserved:
+    """A kind that we know, in a version that is not served. `served_in` says, for people, what is."""
+
+    api_version: str
+    kind: str
+    served_in: str
+
+
+@dataclass(frozen=True, slots=True)
+class KindSchema:
+    """What objects of one kind and version must look like."""
+
+    api_version: str
+    kind: str
+    namespaced: bool
+    custom: bool
+    node: Node
+
+    def check(self, obj: Any) -> CheckResult:
+        """Everything that is wrong with the object, and the object as the server would see it. The input stays."""
+        completed = complete(self.node, obj) if self.custom else obj
+        faults = self.node.check(completed)
+        if not faults:
+            return CheckResult((), completed)
+        return CheckResult(tuple(fault.done() for fault in faults), completed)
+
+
+class SchemaStore:
+    """Kinds of a Kubernetes minor and of an llm-d release's CRDs, plus CRDs that are added.
+
+    Raises ValueError for a minor that is not in SUPPORTED_MINORS.
+    """
+
+    def __init__(self, minor: str = "1.36", release: str = "1.0") -> None:
+        if minor not in builtin.SUPPORTED_MINORS:
+            raise ValueError(f"no schemas for Kubernetes {minor}; known: {', '.join(builtin.SUPPORTED_MINORS)}")
+        self.minor = minor
+        self.release = release
+        self._builtin = builtin.builtin_schemas(minor)
+        self._added: dict[tuple[str, str], CustomKind] = {}
+        self._found: dict[tuple[str, str], KindSchema | Unserved | None] = {}
+
+    def add_crds(self, documents: Iterable[Mapping[str, Any]]) -> None:
+        """Adds CustomResourceDefinition objects; they take the place of bundled ones. Other kinds are passed over."""
+        for kind in custom_kinds(documents):
+            self._added[kind.group, kind.kind] = kind
+        self._found.clear()
+
+    def lookup(self, api_version: str, kind: str) -> KindSchema | Unserved | None:
+        """The schema of a kind; Unserved when only other versions or minors have it; None when it is unknown."""
+        key = (api_version, kind)
+        if key not in self._found:
+            self._found[key] = self._lookup(api_version, kind)
+        return self._found[key]
+
+    def _lookup(self, api_version: str, kind: str) -> KindSchema | Unserved | None:
+        group, _, version = api_version.rpartition("/")
+        custom = self._added.get((group, kind)) or (bundled_kind(group, kind, self.release) if group else None)
+        if custom:
+            return self._custom(custom, api_version, version)
+        node = self._builtin.node(api_version, kind)
+        if node:
+            return KindSchema(api_version, kind, builtin.is_namespaced(kind), custom=False, node=node)
+        return self._unserved_builtin(api_version, group, kind)
+
+    def _custom(self, custom: CustomKind, api_version: str, version: str) -> KindSchema | Unserved:
+        entry = custom.versions.get(version)
+        if entry is None or not entry.get("served", True):
+            served = [f"{custom.group}/{name}" for name, other in custom.versions.items() if other.get("served", True)]
+            return Unserved(api_version, custom.kind, " and ".join(served) or "no version")
+        node = CustomCompiler(self._builtin.object_meta()).root(entry["schema"])
+        return KindSchema(api_version, custom.kind, custom.scope == "Namespaced", custom=True, node=node)
+
+    def _unserved_builtin(self, api_version: str, group: str, kind: str) -> Unserved | None:
+        minors = builtin.minors_of(api_version, kind)
+        others = builtin.versions_of(group, kind, self.minor)
+        parts = []
+        if minors:
+            span = minors[0] if len(minors) == 1 else f"{minors[0]} to {minors[-1]}"
+            parts.append(f"Kubernetes {span}")
+        if others:
+            parts.append(f"as {' and '.join(others)} in Kubernetes {self.minor}")
+        return Unserved(api_version, kind, ", ".join(parts)) if parts else None
