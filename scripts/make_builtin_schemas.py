@@ -24,6 +24,16 @@ OPEN = {"FieldsV1", "RawExtension", "Patch", "JSON", "JSONSchemaPropsOrArray", "
 OPEN |= {"JSONSchemaPropsOrStringArray"}
 KEPT = {"format", "required", "x-kubernetes-list-type", "x-kubernetes-list-map-keys", "x-kubernetes-map-type"}
 IDENTITY = ("apiVersion", "kind")
+ZERO_PASSES = {
+    "io.k8s.api.core.v1.HTTPHeader": {"value"},
+    "io.k8s.api.core.v1.Sysctl": {"value"},
+    "io.k8s.api.core.v1.LimitRangeSpec": {"limits"},
+    "io.k8s.api.core.v1.PreferredSchedulingTerm": {"preference"},
+    "io.k8s.api.core.v1.ISCSIVolumeSource": {"lun"},
+    "io.k8s.api.core.v1.ISCSIPersistentVolumeSource": {"lun"},
+    "io.k8s.api.storage.v1.CSIDriver": {"spec"},
+}
+"""Fields that OpenAPI requires, but whose Go zero value passes validation, so that leaving them out is accepted."""
 
 
 def main() -> None:
@@ -33,6 +43,8 @@ def main() -> None:
     base = Path(package_file).parent / "kubernetes-json-schema"
     definitions: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     kinds: dict[str, dict[str, Any]] = {}
+    pools: dict[str, dict[str, Any]] = {}
+    needed: dict[str, set[str]] = {}
     inputs = {}
     for minor in MINORS:
         source = base / f"v{minor}.0-local-strict" / "_definitions.json"
@@ -41,8 +53,12 @@ def main() -> None:
         wanted = dict(top_level(pool))
         for key, name in wanted.items():
             kinds.setdefault(key, {"definition": name, "minors": []})["minors"].append(minor)
-        for name in sorted(reachable(pool, [*wanted.values(), OBJECT_META])):
-            definitions[name][dump(definition(name, pool[name]))].append(minor)
+        pools[minor] = pool
+        needed[minor] = reachable(pool, [*wanted.values(), OBJECT_META])
+    for minor in MINORS:
+        for name in sorted(needed[minor]):
+            schema = relaxed(name, definition(name, pools[minor][name]), pools)
+            definitions[name][dump(schema)].append(minor)
     write(kinds, definitions, inputs)
 
 
@@ -101,6 +117,21 @@ def definition(name: str, schema: dict[str, Any]) -> dict[str, Any]:
     return out
 
 
+def relaxed(name: str, schema: dict[str, Any], pools: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    """The schema without requirements that no server enforces.
+
+    Upstream marked many fields as required that Go validation accepts when absent, and corrected that in later minors
+    (`spec` of DRA kinds, `apiGroup` of a roleRef, `podSelector`): the newest minor that has the field decides.
+    """
+    if "required" not in schema:
+        return schema
+    latest = next(pools[minor][name] for minor in reversed(MINORS) if name in pools[minor])
+    optional = {key for key in latest.get("properties", {}) if key not in latest.get("required", [])}
+    kept = [key for key in schema["required"] if key not in optional | ZERO_PASSES.get(name, set())]
+    rest = {key: value for key, value in schema.items() if key != "required"}
+    return {**rest, "required": kept} if kept else rest
+
+
 def convert(schema: dict[str, Any]) -> dict[str, Any]:
     """A schema node without descriptions; `type` is a single name, references carry only the definition's name."""
     if "$ref" in schema:
@@ -150,7 +181,8 @@ def write(kinds: dict[str, Any], definitions: dict[str, dict[str, list[str]]], i
         "licence": "Apache-2.0",
         "script": "scripts/make_builtin_schemas.py",
         "inputs": dict(sorted(inputs.items())),
-        "changes": "descriptions dropped, written as structural schemas, definitions shared between minors",
+        "changes": "descriptions dropped, written as structural schemas, definitions shared between minors, "
+        "requirements dropped that the newest minor dropped or that no server enforces",
     }
     (TARGET / "builtin.provenance.json").write_text(json.dumps(provenance, indent=2) + "\n")
 

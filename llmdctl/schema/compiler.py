@@ -169,7 +169,10 @@ class JunctorCompiler:
 def _scalar_types(schema: Mapping[str, Any]) -> tuple[Mapping[type, Check], str]:
     kind = schema.get("type")
     if schema.get(INT_OR_STRING):
-        integers = integer_types(schema, chain(number_checks(schema)))
+        # Go's intstr holds an int32, and the webhook or controller that decodes the object refuses more. Quantities,
+        # which may be larger, are told by the pattern that controller-gen writes for them.
+        width = schema if "pattern" in schema else {**schema, "format": "int32"}
+        integers = integer_types(width, chain(number_checks(schema)))
         return {**integers, str: chain(string_checks(schema))}, "integer,string"
     if kind == "integer":
         return integer_types(schema, chain(number_checks(schema))), "integer"

@@ -10,7 +10,7 @@ from llmdctl.schema import builtin
 from llmdctl.schema.compiler import CustomCompiler
 from llmdctl.schema.custom import CustomKind, bundled_kind, custom_kinds
 from llmdctl.schema.defaulting import complete
-from llmdctl.schema.fault import Violation
+from llmdctl.schema.fault import Violation, wrong_type
 from llmdctl.schema.node import Node
 
 
@@ -44,10 +44,16 @@ class KindSchema:
     def check(self, obj: Any) -> CheckResult:
         """Everything that is wrong with the object, and the object as the server would see it. The input stays."""
         completed = complete(self.node, obj) if self.custom else obj
-        faults = self.node.check(completed)
+        faults = self.node.check(completed) if isinstance(completed, dict) else [wrong_type(completed, "object")]
         if not faults:
             return CheckResult((), completed)
-        return CheckResult(tuple(fault.done() for fault in faults), completed)
+        found = (fault.done() for fault in faults)
+        return CheckResult(tuple(one for one in found if not _is_of_status(one)), completed)
+
+
+def _is_of_status(violation: Violation) -> bool:
+    """The server decodes `status` of a new object and then drops it, so what it lacks is of no account."""
+    return violation.kind == "required" and violation.path[0] == "status"
 
 
 class SchemaStore:
