@@ -6,11 +6,13 @@ import json
 import zlib
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from llmdctl.schema.compiler import BuiltinCompiler
 from llmdctl.schema.node import Node
+
+DATA = Path(__file__).resolve().parent / "data"
 
 SUPPORTED_MINORS = ("1.33", "1.34", "1.35", "1.36", "1.37")
 """The Kubernetes minors that we have schemas for, oldest first."""
@@ -65,8 +67,7 @@ _CLUSTER_SCOPED = frozenset(
 
 def read_packed(*path: str) -> Any:
     """A `.json.gz` file of this package. Raises FileNotFoundError."""
-    packed = files("llmdctl.schema").joinpath("data", *path).read_bytes()
-    return json.loads(zlib.decompress(packed, wbits=31))
+    return json.loads(zlib.decompress(DATA.joinpath(*path).read_bytes(), wbits=31))
 
 
 @cache
@@ -136,11 +137,21 @@ def versions_of(group: str, kind: str, minor: str) -> tuple[str, ...]:
     found = []
     for key, entry in index().items():
         api_version, _, name = key.rpartition("/")
-        if name == kind and minor in entry["minors"] and api_version.rpartition("/")[0] == group:
+        if name == kind and minor in entry["minors"] and _in(group, key):
             found.append(api_version)
+    return tuple(sorted(found))
+
+
+def kinds_of(group: str, minor: str) -> tuple[str, ...]:
+    """The kinds of an API group that a minor serves."""
+    found = {key.rpartition("/")[2] for key, entry in index().items() if minor in entry["minors"] and _in(group, key)}
     return tuple(sorted(found))
 
 
 def has_group(group: str) -> bool:
     """Whether the API server itself serves this API group."""
-    return any(key.rpartition("/")[0].rpartition("/")[0] == group for key in index())
+    return any(_in(group, key) for key in index())
+
+
+def _in(group: str, key: str) -> bool:
+    return key.rpartition("/")[0].rpartition("/")[0] == group

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from llmdctl.schema.builtin import read_packed
+from llmdctl.schema.builtin import DATA, read_packed
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +42,7 @@ def custom_kinds(documents: Iterable[Mapping[str, Any]]) -> Iterator[CustomKind]
 
 @cache
 def _index() -> Mapping[str, Mapping[str, Any]]:
-    import json
-    from importlib.resources import files
-
-    path = files("llmdctl.schema").joinpath("data", "crds", "index.json")
+    path = DATA / "crds" / "index.json"
     if not path.is_file():
         return {}
     entries: Mapping[str, Mapping[str, Any]] = json.loads(path.read_text(encoding="utf-8"))

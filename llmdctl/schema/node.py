@@ -50,7 +50,7 @@ class Node:
         rule = self.by_type.get(type(value))
         if rule is None:
             faults = [wrong_type(value, self.expected)]
-        elif not self.extras:
+        elif not self.extras or value is None:
             return rule(value)
         else:
             faults = rule(value) or []

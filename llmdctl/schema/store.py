@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from llmdctl.manifest.typed import nearest
 from llmdctl.schema import builtin
 from llmdctl.schema.compiler import CustomCompiler
 from llmdctl.schema.custom import CustomKind, bundled_kind, custom_kinds
@@ -24,10 +25,11 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Unserved:
-    """A kind that we know, in a version that is not served. `served_in` says, for people, what is."""
+    """A kind or version that is not served. `by` names who could, `served_in` says for people what is served instead."""
 
     api_version: str
     kind: str
+    by: str
     served_in: str
 
 
@@ -98,17 +100,21 @@ class SchemaStore:
         entry = custom.versions.get(version)
         if entry is None or not entry.get("served", True):
             served = [f"{custom.group}/{name}" for name, other in custom.versions.items() if other.get("served", True)]
-            return Unserved(api_version, custom.kind, " and ".join(served) or "no version")
+            return Unserved(api_version, custom.kind, "its CRD", f"the CRD serves {', '.join(served) or 'nothing'}")
         node = CustomCompiler(self._builtin.object_meta()).root(entry["schema"])
         return KindSchema(api_version, custom.kind, custom.scope == "Namespaced", custom=True, node=node)
 
     def _unserved_builtin(self, api_version: str, group: str, kind: str) -> Unserved | None:
         minors = builtin.minors_of(api_version, kind)
         others = builtin.versions_of(group, kind, self.minor)
+        here = f"Kubernetes {self.minor}"
         parts = []
         if minors:
             span = minors[0] if len(minors) == 1 else f"{minors[0]} to {minors[-1]}"
-            parts.append(f"Kubernetes {span}")
+            parts.append(f"Kubernetes {span} serves it")
         if others:
-            parts.append(f"as {' and '.join(others)} in Kubernetes {self.minor}")
-        return Unserved(api_version, kind, ", ".join(parts)) if parts else None
+            parts.append(f"{here} serves {', '.join(others)}")
+        if not parts and builtin.has_group(group) and not kind.endswith("List"):
+            close = nearest(kind, builtin.kinds_of(group, self.minor))
+            parts.append(f'did you mean "{close}"?' if close else "this API group has no such kind")
+        return Unserved(api_version, kind, here, "; ".join(parts)) if parts else None

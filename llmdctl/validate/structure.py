@@ -94,7 +94,7 @@ def check_structure(document: Document, store: SchemaStore) -> StructureResult:
     if schema is None:
         return StructureResult([], document.object, None, f"no schema for {ref.api_version} {ref.kind}")
     if isinstance(schema, Unserved):
-        finding = _unserved_finding(document, schema, store.minor)
+        finding = _unserved_finding(document, schema)
         return StructureResult([finding], document.object, None, f"{ref.api_version} {ref.kind} is not served")
     result = schema.check(document.object)
     findings = [_finding(document, violation) for violation in result.violations]
@@ -124,9 +124,9 @@ def _finding(document: Document, violation: Violation) -> tuple[Finding, Place]:
     )
 
 
-def _unserved_finding(document: Document, schema: Unserved, minor: str) -> tuple[Finding, Place]:
-    title = f"{schema.kind} {schema.api_version} is not served by Kubernetes {minor}"
-    return _report("ADM001", document.place("apiVersion"), f"{title}; served: {schema.served_in}")
+def _unserved_finding(document: Document, schema: Unserved) -> tuple[Finding, Place]:
+    title = f"{schema.kind} {schema.api_version} is not served by {schema.by}: {schema.served_in}"
+    return _report("ADM001", document.place("apiVersion"), title)
 
 
 def _report(code: str, place: Place, title: str, why: str = "", fix: str = "") -> tuple[Finding, Place]:
