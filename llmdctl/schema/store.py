@@ -25,7 +25,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Unserved:
-    """A kind or version that is not served. `by` names who could, `served_in` says for people what is served instead."""
+    """A kind or version that is not served: `by` names who could, `served_in` tells people what is served."""
 
     api_version: str
     kind: str
