@@ -84,6 +84,11 @@ class PodTemplate:
         """How messages name it: `decode` for a role, else the part or the kind."""
         return self.workload.role_name or self.role or self.part or self.workload.kind
 
+    @property
+    def lead(self) -> str:
+        """What a message about this template starts with, after the object: the role of a DisaggregatedSet."""
+        return f"roles[{self.workload.role_name}] " if self.workload.role_name else ""
+
     @cached_property
     def containers(self) -> list[Container]:
         """The ordinary containers."""

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from llmdctl.findings import Hit, Outcome, Place, Rule, Severity, Skip
-from llmdctl.validate.rules.peer_facts import hybrid_cache, is_sglang_pair, seen, uses_nixl
+from llmdctl.validate.rules.evidence import seen
+from llmdctl.validate.rules.peer_facts import hybrid_cache, is_sglang_pair, uses_nixl
 from llmdctl.view import EngineCommand, Pair, View
 
 # Speculation with a draft model of this kind is part of vLLM's hash from 0.30 on.

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
-from llmdctl.findings import Evidence, Hit, Outcome, Place, Rule, Severity, Unresolved
+from llmdctl.findings import Hit, Outcome, Rule, Severity, Unresolved
 from llmdctl.manifest.typed import nearest
+from llmdctl.validate.rules.evidence import seen
 from llmdctl.view import Epp, Group, Match, PodTemplate, Pool, View, Workload
 from llmdctl.view.labels import ENGINE_TYPE, LEGACY_ENGINE_TYPE, ROLE
 from llmdctl.view.peers import PREFILL, STACK_LABELS, are_siblings, engine_role
@@ -57,7 +58,7 @@ def _none_selected(view: View, pool: Pool, bound: set[int]) -> Iterator[Outcome]
         yield Hit(
             pool.selector_place,
             f"{title} of its namespace {pool.namespace}",
-            evidence=(_evidence(f"{fitting.workload.title} fits, in namespace {fitting.namespace}", fitting),),
+            evidence=(seen(f"{fitting.workload.title} fits, in namespace {fitting.namespace}", fitting.labels_place),),
             fix=f"put the pool and {fitting.workload.title} into one namespace",
         )
         return
@@ -70,7 +71,7 @@ def _none_selected(view: View, pool: Pool, bound: set[int]) -> Iterator[Outcome]
     yield Hit(
         pool.selector_place,
         title,
-        evidence=(_evidence(f"the nearest is {closest.workload.title}: {_misses(closest, pool)}", closest),),
+        evidence=(seen(f"the nearest is {closest.workload.title}: {_misses(closest, pool)}", closest.labels_place),),
         severity=severity,
     )
 
@@ -93,19 +94,19 @@ def _surely_in(pool: Pool, template: PodTemplate) -> bool:
 
 
 def _partly_selected(view: View, pool: Pool, members: list[PodTemplate], orphans: _Stacks) -> Iterator[Outcome]:
-    seen: set[int] = set()
+    done: set[int] = set()
     for member in members:
         keys: list[object] = [id(member.workload.document)]
         keys += [(key, value) for key in STACK_LABELS if (value := member.labels.get(key))]
         for template in (item for key in keys for item in orphans.get(key, ())):
-            if id(template) in seen or not same_namespace(template.namespace, pool.namespace):
+            if id(template) in done or not same_namespace(template.namespace, pool.namespace):
                 continue
             if _belong_together(view, member, template):
-                seen.add(id(template))
+                done.add(id(template))
                 yield Hit(
                     template.labels_place,
                     f"the pool {pool.name} picks {member.title} but not {template.title}: {_misses(template, pool)}",
-                    evidence=(_evidence(f"the pool's selector is {_pairs(pool.selector)}", None, pool.selector_place),),
+                    evidence=(seen(f"the pool's selector is {_pairs(pool.selector)}", pool.selector_place),),
                 )
 
 
@@ -129,11 +130,6 @@ def _pairs(labels: dict[str, str]) -> str:
     return "{" + ", ".join(f"{key}: {value}" for key, value in labels.items()) + "}"
 
 
-def _evidence(text: str, template: PodTemplate | None, place: Place | None = None) -> Evidence:
-    at = template.labels_place if template else place
-    return Evidence(text, at.source if at else None)
-
-
 LBL001 = Rule(
     code="LBL001",
     severity=Severity.ERROR,
@@ -151,13 +147,13 @@ LBL001 = Rule(
 
 def check_roles(view: View) -> Iterator[Outcome]:
     """LBL003: pods of a disaggregated pool without a role, or with one that no filter knows."""
-    seen: set[int] = set()
+    done: set[int] = set()
     for group in view.groups:
         if not group.is_disaggregated:
             continue
         for member in group.members:
-            if id(member) not in seen and member.part != "worker" and (member.engines or member.sidecar or member.role):
-                seen.add(id(member))
+            if id(member) not in done and member.part != "worker" and (member.engines or member.sidecar or member.role):
+                done.add(id(member))
                 yield from _check_role(group, member)
 
 
@@ -169,7 +165,7 @@ def _check_role(group: Group, member: PodTemplate) -> Iterator[Outcome]:
         close = nearest(member.role, ROLES)
         yield Hit(
             member.at("metadata", "labels", ROLE),
-            f"{member.workload.title} has the role {member.role!r}, which no filter of the router knows",
+            f"{member.lead}the pods have the role {member.role!r}, which no filter of the router knows",
             why="prefill-filter and decode-filter both drop the pod, so it gets no request",
             fix=f"use {close!r}" if close else f"use one of: {', '.join(ROLES)}",
         )
@@ -177,7 +173,7 @@ def _check_role(group: Group, member: PodTemplate) -> Iterator[Outcome]:
         acting = member.engine and engine_role(member.engine)
         yield Hit(
             member.labels_place,
-            f"{member.workload.title} has no label {ROLE}, and {where} separates prefill and decode",
+            f"{member.lead}the pods have no label {ROLE}, and {where} separates prefill and decode",
             fix=f"add {ROLE}: {acting or 'decode'} to the pod template",
             severity=Severity.ERROR if acting == PREFILL else Severity.WARNING,
         )
@@ -207,7 +203,7 @@ def check_selectors(view: View) -> Iterator[Outcome]:
             if key in workload.selector:
                 yield Hit(
                     workload.at("spec", "selector", "matchLabels", key),
-                    f"{workload.title} selects by {key}, which changes with every version",
+                    f"the selector names {key}, which changes with every version",
                     why="a selector can't be changed: the API server refuses the next upgrade",
                     fix=f"leave {key} out of the selector; keep it as a label",
                 )
@@ -215,10 +211,8 @@ def check_selectors(view: View) -> Iterator[Outcome]:
         if other is not None:
             yield Hit(
                 workload.at("spec", "selector"),
-                f"the selector of {workload.title} also matches the pods of {other.title}",
-                evidence=(
-                    Evidence(f"{other.title} has all labels of {_pairs(workload.selector)}", other.place.source),
-                ),
+                f"the selector also matches the pods of {other.title}",
+                evidence=(seen(f"{other.title} has all labels of {_pairs(workload.selector)}", other.place),),
             )
 
 
@@ -267,7 +261,7 @@ def check_engine_type(view: View) -> Iterator[Outcome]:
         elif stated not in wanted and (stated in _KNOWN_TYPES or engine.engine != "vllm"):
             yield Hit(
                 template.at("metadata", "labels", key),
-                f"{template.workload.title} runs {engine.engine} and says {key}: {stated}",
+                f"{template.lead}the pods run {engine.engine} and say {key}: {stated}",
                 fix=f"set {key}: {wanted[0]}",
             )
 
@@ -280,7 +274,7 @@ def _check_unstated(view: View, template: PodTemplate, engine: str, wanted: str)
         return
     pickers = [epp for epp in view.epps if _serves(view, epp, template)]
     known = [default for epp in pickers if (default := _default_engine(epp))]
-    title = f"{template.workload.title} runs {engine} and has no label {ENGINE_TYPE}"
+    title = f"{template.lead}the pods run {engine} and have no label {ENGINE_TYPE}"
     if len(known) < len(pickers) or wanted in known:
         return
     if not pickers and not view.complete:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from llmdctl.findings import Evidence, Place
+from llmdctl.findings import Place
 from llmdctl.view import Connector, EngineCommand, Pair
 from llmdctl.view.engine import SGLANG
 
@@ -12,11 +12,6 @@ def transfer_place(engine: EngineCommand) -> Place:
     if engine.engine == SGLANG:
         return engine.place_of("disaggregation-transfer-backend", "disaggregation-mode")
     return engine.place_of("kv-transfer-config")
-
-
-def seen(text: str, place: Place) -> Evidence:
-    """A fact with its place."""
-    return Evidence(text, place.source)
 
 
 def common_peers(pair: Pair) -> list[Connector]:

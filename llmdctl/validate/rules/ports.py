@@ -6,8 +6,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import combinations
 
-from llmdctl.findings import Evidence, Hit, Outcome, Rule, Severity, Skip
+from llmdctl.findings import Hit, Outcome, Rule, Severity, Skip
 from llmdctl.validate.rules.answering import answering_ports, numbers
+from llmdctl.validate.rules.evidence import seen
 from llmdctl.view import Container, EngineCommand, PodTemplate, Pool, PortRange, TargetPort, View
 from llmdctl.view.container import Probe
 from llmdctl.view.networking import PortReference
@@ -35,7 +36,7 @@ def _check_target_ports(pool: Pool, template: PodTemplate) -> Iterator[Outcome]:
         return
     past = [port for port in dead if template.sidecar and any(port.number in item.ports for item in _http(template))]
     if past:
-        yield _bypass(pool, past[0], template)
+        yield _bypass(past[0], template)
     refused = [port for port in dead if port not in past]
     if not refused:
         return
@@ -43,22 +44,21 @@ def _check_target_ports(pool: Pool, template: PodTemplate) -> Iterator[Outcome]:
     served = ", ".join(map(str, answers)) or "none"
     yield Hit(
         refused[0].place,
-        f"the pool {pool.name} sends requests to port {numbers}, where {template.workload.title} serves none",
-        evidence=tuple(Evidence(f"{item.what} listens on {item.ports}", item.at.source) for item in _http(template))
-        or (Evidence(f"ports that answer requests: {served}", template.place.source),),
+        f"requests go to port {numbers}, where {template.workload.title} serves none",
+        evidence=tuple(seen(f"{item.what} listens on {item.ports}", item.at) for item in _http(template))
+        or (seen(f"ports that answer requests: {served}", template.place),),
         fix=f"use target port {', '.join(map(str, answers))}"
         if answers
         else "select only the pods that serve requests",
     )
 
 
-def _bypass(pool: Pool, port: TargetPort, template: PodTemplate) -> Hit:
+def _bypass(port: TargetPort, template: PodTemplate) -> Hit:
     sidecar = template.sidecar
     listens = sidecar.listens if sidecar else None
     return Hit(
         port.place,
-        f"the pool {pool.name} sends requests to port {port.number} of {template.workload.title}, past the routing "
-        f"sidecar on {listens}",
+        f"requests go to port {port.number} of {template.workload.title}, past the routing sidecar on {listens}",
         why="only the sidecar asks a prefill server first; the engine takes such requests alone",
         fix=f"use target port {listens.first}" if listens else "use the sidecar's port",
     )
@@ -86,12 +86,12 @@ def check_port_count(view: View) -> Iterator[Outcome]:
         numbers = [port.number for port in pool.target_ports if port.number is not None]
         place = pool.at("spec", "targetPortNumber" if pool.is_old else "targetPorts")
         if not pool.target_ports:
-            yield Hit(place, f"the pool {pool.name} has no target port")
+            yield Hit(place, "the pool has no target port")
         elif len(pool.target_ports) > MAX_TARGET_PORTS:
-            yield Hit(place, f"the pool {pool.name} has {len(numbers)} target ports, {MAX_TARGET_PORTS} are allowed")
+            yield Hit(place, f"the pool has {len(pool.target_ports)} target ports, {MAX_TARGET_PORTS} are allowed")
         repeated = [str(number) for number, count in Counter(numbers).items() if count > 1]
         if repeated:
-            yield Hit(place, f"the pool {pool.name} names target port {', '.join(repeated)} more than once")
+            yield Hit(place, f"target port {', '.join(repeated)} is named more than once")
 
 
 PRT002 = Rule(
@@ -102,8 +102,8 @@ PRT002 = Rule(
     fix="list each rank's port once; more than eight ranks a pod need vLLM's hybrid load balancing and one port",
     references=("gateway-api-inference-extension api/v1/inferencepool_types.go",),
     needs=frozenset({"pools"}),
-    # The schema and its CEL rule see the same fault in the same field and say less.
-    implies=("SCH", "CEL"),
+    # The schema sees the same fault in the same field and says less.
+    implies=("SCH003", "SCH004", "SCH005"),
     check=check_port_count,
 )
 
@@ -139,8 +139,8 @@ def _check_forwarding(template: PodTemplate, engine: EngineCommand) -> Iterator[
         stated = "" if sidecar.states_engine_port else f" (the default of sidecar {sidecar.version or 'of that time'})"
         yield Hit(
             sidecar.place_of("model-server-port", "vllm-port"),
-            f"the routing sidecar forwards to port {target}{stated}, the engine listens on {listens}",
-            evidence=(Evidence(f"the {engine.engine} server listens on {listens}", engine.place_of("port").source),),
+            f"{template.lead}the routing sidecar forwards to port {target}{stated}, the engine listens on {listens}",
+            evidence=(seen(f"the {engine.engine} server listens on {listens}", engine.place_of("port")),),
             fix=_forwarding_fix(target, listens),
         )
 
@@ -156,18 +156,18 @@ def _check_probes(template: PodTemplate, engine: EngineCommand) -> Iterator[Outc
         return
     bound = [listener.ports for listener in template.listeners]
     bound += [PortRange(port) for item in template.others for port in numbers(item)]
-    seen: set[int] = set()
+    done: set[int] = set()
     for probe in engine.container.probes:
         number = _probed(engine.container, probe)
-        if number is not None and number not in seen and not any(number in ports for ports in bound):
-            seen.add(number)
+        if number is not None and number not in done and not any(number in ports for ports in bound):
+            done.add(number)
             yield Hit(
                 probe.place,
-                f"the {probe.kind} of {engine.container.name} asks port {number}, the engine listens on "
+                f"{template.lead}the {probe.kind} of {engine.container.name} asks port {number}, the engine listens on "
                 f"{engine.http_ports}",
                 why="the probe is refused for ever: the pod never becomes ready, or is restarted again and again",
                 fix=f"probe port {engine.http_ports.first}, and declare it as containerPort",
-                evidence=(Evidence(f"the engine listens on {engine.http_ports}", engine.place_of("port").source),),
+                evidence=(seen(f"the engine listens on {engine.http_ports}", engine.place_of("port")),),
             )
 
 
@@ -203,15 +203,15 @@ def check_collisions(view: View) -> Iterator[Outcome]:
             if listener.ports.last > MAX_PORT or listener.ports.first < 1:
                 yield Hit(
                     listener.at,
-                    f"{listener.what} needs port {listener.ports}, and ports end at {MAX_PORT}",
+                    f"{template.lead}{listener.what} needs port {listener.ports}, and ports end at {MAX_PORT}",
                     fix="start lower",
                 )
         for left, right in combinations(listeners, 2):
             if left.ports.overlaps(right.ports):
                 yield Hit(
                     right.at,
-                    f"{left.what} ({left.ports}) and {right.what} ({right.ports}) want the same port of one pod",
-                    evidence=(Evidence(f"{left.what} listens on {left.ports}", left.at.source),),
+                    f"{template.lead}{left.what} ({left.ports}) and {right.what} ({right.ports}) want the same port",
+                    evidence=(seen(f"{left.what} listens on {left.ports}", left.at),),
                 )
 
 
@@ -240,12 +240,12 @@ def check_port_names(view: View) -> Iterator[Outcome]:
             continue
         templates = list(view.selected(monitor.selector, monitor.document, monitor.namespaces))
         for port in monitor.ports:
-            yield from _named_by(f"PodMonitor {monitor.name}", port, templates, "Prometheus finds no target to scrape")
+            yield from _named_by("scrapes ", port, templates, "Prometheus finds no target to scrape")
     for service in view.services:
         if service.selector:
             templates = list(view.selected(service.selector, service.document))
             for port in service.target_ports:
-                yield from _named_by(f"Service {service.name}", port, templates, "the Service gets no endpoints")
+                yield from _named_by("forwards to ", port, templates, "the Service gets no endpoints")
 
 
 def _ambiguous_names(template: PodTemplate) -> Iterator[Outcome]:
@@ -260,7 +260,7 @@ def _ambiguous_names(template: PodTemplate) -> Iterator[Outcome]:
                 first, number = others[0]
                 yield Hit(
                     port.place,
-                    f"the port name {port.name} is {number} in {first.name} and {port.number} in {container.name}",
+                    f"{template.lead}port {port.name} is {number} in {first.name}, {port.number} in {container.name}",
                     why="Services, PodMonitors and policies find a port by its name and take the first one they meet",
                     fix="give each port of a pod a name of its own",
                     severity=Severity.WARNING,
@@ -274,7 +274,7 @@ def _unknown_probe_ports(template: PodTemplate) -> Iterator[Outcome]:
                 declared = ", ".join(port.name for port in container.ports if port.name) or "none"
                 yield Hit(
                     probe.place,
-                    f"the {probe.kind} of {container.name} names port {probe.port!r}, which the container lacks",
+                    f"{template.lead}the {probe.kind} of {container.name} names port {probe.port!r}, which it lacks",
                     why="the kubelet looks for the name among the container's own ports; the probe fails for ever",
                     fix=f"use one of its port names ({declared}) or a number",
                 )
@@ -290,7 +290,7 @@ def _named_by(who: str, port: PortReference, templates: list[PodTemplate], why: 
     everywhere = len(lacking) == len(templates)
     yield Hit(
         port.place,
-        f"{who} names port {port.name!r}, which {lacking[0].workload.title} doesn't declare",
+        f"{who}port {port.name!r}, which {lacking[0].workload.title} doesn't declare",
         why=why if everywhere else f"{why} in these pods",
         fix=f"use a declared port name: {', '.join(known)}" if known else "declare the port in the container",
         severity=Severity.ERROR if everywhere else Severity.WARNING,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from llmdctl.findings import Evidence, Hit, Outcome, Rule, Severity, Skip
-from llmdctl.validate.rules.peer_facts import common_peers, hybrid_cache, is_sglang_pair, seen, uses_nixl
+from llmdctl.validate.rules.evidence import seen
+from llmdctl.validate.rules.peer_facts import common_peers, hybrid_cache, is_sglang_pair, uses_nixl
 from llmdctl.view import Pair, View
 from llmdctl.view.engine import SGLANG
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 from llmdctl.engines.defaults import SIDECAR_PROTOCOLS
 from llmdctl.findings import Hit, Outcome, Rule, Severity, Skip
 from llmdctl.validate.rules.compatibility import KVT022
-from llmdctl.validate.rules.peer_facts import seen, transfer_place
+from llmdctl.validate.rules.evidence import seen
+from llmdctl.validate.rules.peer_facts import transfer_place
 from llmdctl.validate.rules.shapes import KVT004, KVT007
 from llmdctl.view import Connector, EngineCommand, Pair, PodTemplate, View
 from llmdctl.view.engine import SGLANG, VLLM
@@ -114,7 +115,7 @@ def _check_mode(template: PodTemplate, engine: EngineCommand, role: str) -> Iter
     if engine.mode and engine.mode != role:
         yield Hit(
             engine.place_of("disaggregation-mode"),
-            f"{template.workload.title} has the role {role} and runs SGLang in mode {engine.mode}",
+            f"{template.lead}the pods have the role {role} and run SGLang in mode {engine.mode}",
             fix=f"set --disaggregation-mode={role}, or correct the label",
             why="the router sends prefill requests to a server that decodes, or the other way round",
         )
@@ -128,7 +129,7 @@ def _wrong_way(template: PodTemplate, role: str, connector: Connector) -> Hit:
     wanted = "kv_producer" if role == PREFILL else "kv_consumer"
     return Hit(
         connector.place,
-        f"{template.workload.title} has the role {role} and its {connector.name} is {connector.role}",
+        f"{template.lead}the pods have the role {role} and their {connector.name} is {connector.role}",
         fix=f"set kv_role to {wanted}",
     )
 
