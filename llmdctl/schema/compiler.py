@@ -12,6 +12,7 @@ from llmdctl.schema.scalars import integer_types, number_checks, quantity_types,
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
 INT_OR_STRING = "x-kubernetes-int-or-string"
 LIST_TYPE = "x-kubernetes-list-type"
+EITHER = "integer,string"
 EMBEDDED = "x-kubernetes-embedded-resource"
 
 _ANY = Node(dict.fromkeys((dict, list, str, int, float, bool, NONE), fine), "any", nullable=True)
@@ -38,8 +39,8 @@ class BuiltinCompiler:
         if schema.get(PRESERVE):
             return _ANY
         if schema.get(INT_OR_STRING):
-            integers = integer_types({"format": "int32"})
-            return Node({**integers, str: fine, NONE: fine}, "integer,string", nullable=True)
+            integers = integer_types({"format": "int32"}, expected=EITHER)
+            return Node({**integers, str: fine, NONE: fine}, EITHER, nullable=True)
         if schema.get("format") == "quantity":
             return Node({**quantity_types(), NONE: fine}, "number,string", nullable=True)
         return self._typed(schema)
@@ -134,7 +135,7 @@ class JunctorCompiler:
         """The node; a schema without a type holds for values of every type, each rule for its own."""
         types = self._types(schema)
         kind = schema.get("type")
-        expected = "integer,string" if schema.get(INT_OR_STRING) else kind or "any"
+        expected = EITHER if schema.get(INT_OR_STRING) else kind or "any"
         if kind and kind != "integer":
             types = {python: types[python] for python in _PYTHON[kind]}
         elif kind:
@@ -172,8 +173,8 @@ def _scalar_types(schema: Mapping[str, Any]) -> tuple[Mapping[type, Check], str]
         # Go's intstr holds an int32, and the webhook or controller that decodes the object refuses more. Quantities,
         # which may be larger, are told by the pattern that controller-gen writes for them.
         width = schema if "pattern" in schema else {**schema, "format": "int32"}
-        integers = integer_types(width, chain(number_checks(schema)))
-        return {**integers, str: chain(string_checks(schema))}, "integer,string"
+        integers = integer_types(width, chain(number_checks(schema)), EITHER)
+        return {**integers, str: chain(string_checks(schema))}, EITHER
     if kind == "integer":
         return integer_types(schema, chain(number_checks(schema))), "integer"
     if kind == "number":

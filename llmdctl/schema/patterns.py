@@ -44,7 +44,7 @@ def translate(pattern: str) -> str:
             continue
         if char == "[":
             end = _class_end(pattern, index)
-            out.append(_POSIX_CLASS.sub(lambda found: _POSIX.get(found[1], ""), pattern[index:end]))
+            out.append(_class(pattern[index:end]))
             index = end
             continue
         if flags:
@@ -74,6 +74,20 @@ def _step(char: str, opened: list[list[str]]) -> str:
         flags = opened[-1]
         return ")" * len(flags) + "|" + "".join(f"(?{flag}:" if flag else "(?:" for flag in flags)
     return r"\Z" if char == "$" and not any("m" in flag for group in opened for flag in group) else char
+
+
+_CLASS_PARTS = re.compile(r"\\.|\[:(\w+):\]|[\[&|~]", re.DOTALL)
+
+
+def _class(text: str) -> str:
+    """A bracket expression; what Python reserves for set operations is escaped."""
+
+    def rewrite(found: re.Match[str]) -> str:
+        if found[1]:
+            return _POSIX.get(found[1], "")
+        return found[0] if found[0].startswith("\\") else "\\" + found[0]
+
+    return "[" + _CLASS_PARTS.sub(rewrite, text[1:])
 
 
 def _class_end(pattern: str, start: int) -> int:

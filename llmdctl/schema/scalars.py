@@ -81,7 +81,7 @@ def _multiple_check(factor: float) -> Check:
     return check
 
 
-def integer_types(schema: Mapping[str, Any], checks: Check = fine) -> dict[type, Check]:
+def integer_types(schema: Mapping[str, Any], checks: Check = fine, expected: str = "integer") -> dict[type, Check]:
     """The Python types that an integer may have. A whole float is an integer for the server too."""
     name = schema.get("format", "")
     low, high = _RANGES.get(name, _RANGES["int64"])
@@ -93,7 +93,7 @@ def integer_types(schema: Mapping[str, Any], checks: Check = fine) -> dict[type,
 
     def fractional(value: float) -> Faults:
         if not math.isfinite(value) or value != math.floor(value):
-            return [wrong_type(value, "integer")]
+            return [wrong_type(value, expected)]
         return whole(int(value))
 
     return {int: whole, float: fractional}
