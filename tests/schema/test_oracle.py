@@ -116,7 +116,7 @@ def mutated(draw: st.DrawFn) -> tuple[str, str, dict[str, Any]]:
         for step in path[:-1]:
             parent = parent[step]
         action = draw(st.sampled_from(["replace", "delete", "rename", "add"]))
-        value = draw(VALUES)
+        value = copy.deepcopy(draw(VALUES))
         if action == "replace" or (action == "rename" and isinstance(parent, list)):
             parent[path[-1]] = value
         elif action == "delete":
