@@ -60,7 +60,14 @@ class FlagTable:
             found = self._lookup().get(name[3:])
             if found is not None and self.flags[found].kind == "bool":
                 return found
-        return None
+        return self._abbreviated(name)
+
+    def _abbreviated(self, name: str) -> str | None:
+        """argparse takes a beginning that only one flag has: SGLang's `--tp` is `--tp-size`."""
+        if len(name) < 2 or name.startswith("no-"):
+            return None
+        starting = {flag for written, flag in self._lookup().items() if written.startswith(name)}
+        return starting.pop() if len(starting) == 1 else None
 
     def _lookup(self) -> Mapping[str, str]:
         return _names(self.engine, self.version)
