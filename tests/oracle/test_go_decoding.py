@@ -21,7 +21,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "defaults": {},
     "gateway": {"router": {"mode": "gateway", "gateway": {"className": "istio"}}},
     "deployment": {"workload": "deployment"},
-    "dra": {"devices": {"mode": "dra"}},
+    "dra": {"devices": {"mode": "dra"}, "provider": "gke", "accelerator": "nvidia-h200"},
     "sglang": {"engine": "sglang"},
 }
 
@@ -74,6 +74,11 @@ def test_what_a_guide_renders_decodes_strictly(oracle: Oracle, catalog: Catalog,
     refused = {f"{answer.kind}/{answer.name}": list(answer.errors) for answer in oracle(map(emit_yaml, objects))}
     expected = {name: [f'unknown field "{place}"' for place in places] for name, places in removed.items()}
     assert {name: errors for name, errors in refused.items() if errors} == expected
+
+
+def test_the_variants_cover_what_has_types(catalog: Catalog) -> None:
+    kinds = {obj["kind"] for guide in GUIDES for spec in VARIANTS.values() for obj in rendered(catalog, guide, spec)}
+    assert kinds >= {"DisaggregatedSet", "Deployment", "InferencePool", "Gateway", "HTTPRoute", "ResourceClaimTemplate"}
 
 
 def test_the_default_guide_really_has_the_newer_field(catalog: Catalog) -> None:
