@@ -36,7 +36,7 @@ ZERO_PASSES = {
 """Fields that OpenAPI requires, but whose Go zero value passes validation, so that leaving them out is accepted."""
 
 
-def main() -> None:
+def main(target: Path = TARGET) -> None:
     """Writes the data files and their provenance."""
     from kubernetes_validate import __file__ as package_file
 
@@ -59,7 +59,7 @@ def main() -> None:
         for name in sorted(needed[minor]):
             schema = relaxed(name, definition(name, pools[minor][name]), pools)
             definitions[name][dump(schema)].append(minor)
-    write(kinds, definitions, inputs)
+    write(target, kinds, definitions, inputs)
 
 
 def top_level(pool: dict[str, Any]) -> Iterator[tuple[str, str]]:
@@ -163,17 +163,19 @@ def dump(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-def write(kinds: dict[str, Any], definitions: dict[str, dict[str, list[str]]], inputs: dict[str, str]) -> None:
+def write(
+    target: Path, kinds: dict[str, Any], definitions: dict[str, dict[str, list[str]]], inputs: dict[str, str]
+) -> None:
     """Writes index, chunks and provenance, and removes chunks of groups that are gone."""
     chunks: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
     for name, variants in definitions.items():
         chunks[chunk_of(name)][name] = {",".join(minors): json.loads(text) for text, minors in variants.items()}
-    TARGET.mkdir(parents=True, exist_ok=True)
-    for old in TARGET.glob("*.json.gz"):
+    target.mkdir(parents=True, exist_ok=True)
+    for old in target.glob("*.json.gz"):
         old.unlink()
     for chunk, content in {**chunks, "index": kinds}.items():
         packed = gzip.compress(dump(content).encode(), compresslevel=9, mtime=0)
-        (TARGET / f"{chunk}.json.gz").write_bytes(packed)
+        (target / f"{chunk}.json.gz").write_bytes(packed)
     provenance = {
         "package": "kubernetes-validate",
         "version": importlib.metadata.version("kubernetes-validate"),
@@ -184,7 +186,7 @@ def write(kinds: dict[str, Any], definitions: dict[str, dict[str, list[str]]], i
         "changes": "descriptions dropped, written as structural schemas, definitions shared between minors, "
         "requirements dropped that the newest minor dropped or that no server enforces",
     }
-    (TARGET / "builtin.provenance.json").write_text(json.dumps(provenance, indent=2) + "\n")
+    (target / "builtin.provenance.json").write_text(json.dumps(provenance, indent=2) + "\n")
 
 
 if __name__ == "__main__":

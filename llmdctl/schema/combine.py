@@ -19,7 +19,7 @@ def identity(value: Any) -> Any:
         return value
     if kind is float and value.is_integer():
         return int(value)
-    return json.dumps(value, sort_keys=True) if kind is not bool else (bool, value)
+    return (kind, value if kind is bool else json.dumps(value, sort_keys=True))
 
 
 def enum_check(allowed: Sequence[Any]) -> Check:

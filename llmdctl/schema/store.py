@@ -35,13 +35,17 @@ class Unserved:
 
 @dataclass(frozen=True, slots=True)
 class KindSchema:
-    """What objects of one kind and version must look like."""
+    """What objects of one kind and version must look like.
+
+    `structural` is the openAPIV3Schema of a custom kind, with its x-kubernetes-validations; None for built-in kinds.
+    """
 
     api_version: str
     kind: str
     namespaced: bool
     custom: bool
     node: Node
+    structural: Mapping[str, Any] | None = None
 
     def check(self, obj: Any) -> CheckResult:
         """Everything that is wrong with the object, and the object as the server would see it. The input stays."""
@@ -101,8 +105,10 @@ class SchemaStore:
         if entry is None or not entry.get("served", True):
             served = [f"{custom.group}/{name}" for name, other in custom.versions.items() if other.get("served", True)]
             return Unserved(api_version, custom.kind, "its CRD", f"the CRD serves {', '.join(served) or 'nothing'}")
-        node = CustomCompiler(self._builtin.object_meta()).root(entry["schema"])
-        return KindSchema(api_version, custom.kind, custom.scope == "Namespaced", custom=True, node=node)
+        schema = entry["schema"]
+        node = CustomCompiler(self._builtin.object_meta()).root(schema)
+        namespaced = custom.scope == "Namespaced"
+        return KindSchema(api_version, custom.kind, namespaced, custom=True, node=node, structural=schema)
 
     def _unserved_builtin(self, api_version: str, group: str, kind: str) -> Unserved | None:
         minors = builtin.minors_of(api_version, kind)

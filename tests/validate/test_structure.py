@@ -199,7 +199,8 @@ def test_manifests_nobody_here_wrote_have_no_finding_unless_the_server_refuses(
     folder = shared / "corpus" / corpus
     said = json.loads((folder / "server-verdicts.json").read_text(encoding="utf-8"))
     accepted = {(record["file"], record["object"]) for record in said if record["accepted"] or not record["status"]}
-    wrong, checked = [], 0
+    wrong: list[tuple[str, ...]] = []
+    checked = 0
     for path in sorted(folder.glob("*.yaml")):
         for document in read_paths([str(path)]).documents:
             result = check_structure(document, store)
