@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from llmdctl.cli.commands import catalog, guide, init, plan, render, schema, version
+from llmdctl.cli.commands import catalog, explain, guide, init, plan, render, rules, schema, validate, version
 
 
 def build_app() -> typer.Typer:
@@ -17,7 +17,7 @@ def build_app() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    for module in (guide, init, plan, render, schema, catalog, version):
+    for module in (guide, init, plan, render, validate, explain, rules, schema, catalog, version):
         module.register(app)
     app.callback()(_root)
     return app

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 from llmdctl.engines import (
     FlagTable,
@@ -57,6 +58,7 @@ def _split_opaque(found: Invocation) -> Invocation:
     return replace(found, argv=tuple(argv), sources=tuple(sources))
 
 
+@cache
 def table_for(engine: str, version: Version | None) -> FlagTable | None:
     """The table of the newest known version that is not newer than this one, else the nearest; the newest if None."""
     known = [(parsed, text) for text in known_versions(engine) if (parsed := Version.parse(text))]

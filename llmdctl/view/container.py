@@ -20,7 +20,12 @@ class Port:
 
     name: str
     number: int | None
-    place: Place
+    node: Node
+
+    @property
+    def place(self) -> Place:
+        """Where the port is declared."""
+        return self.node.place
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +34,12 @@ class Probe:
 
     kind: str
     port: int | str | None
-    place: Place
+    node: Node
+
+    @property
+    def place(self) -> Place:
+        """Where the port is named."""
+        return self.node.place
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +47,13 @@ class EnvValue:
     """An environment variable. `value` is None where only the cluster knows it; `field` is a fieldRef's path."""
 
     value: str | None
-    place: Place
+    node: Node
     field: str = ""
+
+    @property
+    def place(self) -> Place:
+        """Where the variable is set."""
+        return self.node.place
 
 
 def expand(text: str, values: Mapping[str, EnvValue]) -> str | None:
@@ -102,7 +117,7 @@ class Container:
     def ports(self) -> list[Port]:
         """The declared ports."""
         return [
-            Port(item.at("name").text(), item.at("containerPort").integer(), item.place)
+            Port(item.at("name").text(), item.at("containerPort").integer(), item)
             for item in self.node.at("ports").items()
         ]
 
@@ -117,11 +132,13 @@ class Container:
 
     def _probes(self) -> Iterator[Probe]:
         for kind in _PROBES:
+            if not self.node.at(kind).exists:
+                continue
             for handler in ("httpGet", "tcpSocket", "grpc"):
                 port = self.node.at(kind, handler, "port")
                 if port.exists:
                     number = port.integer()
-                    yield Probe(kind, number if number is not None else (port.text() or None), port.place)
+                    yield Probe(kind, number if number is not None else (port.text() or None), port)
 
     @cached_property
     def env(self) -> dict[str, EnvValue]:
@@ -130,16 +147,16 @@ class Container:
         What envFrom brings in is not here: see `env_is_open`.
         """
         # LWS puts its variables first and drops a user's variable of the same name (kube-apis.md 4.2).
-        values = {name: EnvValue(value, self.place) for name, value in self._injected.items()}
+        values = {name: EnvValue(value, self.node) for name, value in self._injected.items()}
         for item in self.node.at("env").items():
             name = item.at("name").text()
             if not name or name in self._injected:
                 continue
             source = item.at("valueFrom")
             if source.exists:
-                values[name] = EnvValue(None, item.place, source.at("fieldRef", "fieldPath").text())
+                values[name] = EnvValue(None, item, source.at("fieldRef", "fieldPath").text())
             else:
-                values[name] = EnvValue(expand(item.at("value").text(), values), item.place)
+                values[name] = EnvValue(expand(item.at("value").text(), values), item)
         return values
 
     @property

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from llmdctl.findings import ObjectRef
 from llmdctl.manifest.document import Document
 from llmdctl.view.epp import Epp, find_epp
 from llmdctl.view.labels import Match
@@ -171,19 +170,6 @@ class View:
             # Overlays state no namespace: a pool that fits several of them is not meant to hold them all at once.
             parts = [members] if all(member.namespace for member in members) else split_by_file(members)
             yield from (Group(tuple(part), pool) for part in parts)
-
-    def has(self, api_group: str, kind: str, namespace: str, name: str) -> bool:
-        """True when the input holds that object, in that or in no stated namespace."""
-        return any(
-            document.ref.name == name
-            and document.ref.api_version.rpartition("/")[0] == api_group
-            and same_namespace(document.ref.namespace, namespace)
-            for document in self.of_kind(kind)
-        )
-
-    def refs(self) -> list[ObjectRef]:
-        """The identities of all documents."""
-        return [document.ref for document in self.documents]
 
 
 def same_namespace(left: str, right: str) -> bool:

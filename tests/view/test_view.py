@@ -10,6 +10,7 @@ from stacks import container, decode, deployment, documents, pool, prefill, sgla
 from llmdctl.findings import UserError
 from llmdctl.view import EngineCommand, Match, VersionOptions, View, parse_version_options
 from llmdctl.view.container import EnvValue, expand
+from llmdctl.view.node import Node
 from llmdctl.view.versions import image_version
 
 
@@ -110,7 +111,8 @@ def test_lws_variables_come_first_and_are_known_as_far_as_they_are_fixed() -> No
 
 
 def test_variables_are_expanded_as_the_kubelet_does() -> None:
-    values = {"A": EnvValue("1", documents(pool())[0].place()), "IP": EnvValue(None, documents(pool())[0].place())}
+    node = Node(documents(pool())[0], None)
+    values = {"A": EnvValue("1", node), "IP": EnvValue(None, node)}
     assert expand("$(A)-$$(A)-$(B)", values) == "1-$(A)-$(B)"
     assert expand("$(IP)", values) is None
 

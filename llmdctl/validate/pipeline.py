@@ -1,0 +1,179 @@
+"""From documents to a report: reading, structure, admission, rules; then suppression, folding and positions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from llmdctl.catalog import model_facts
+from llmdctl.findings import Coverage, Finding, Hit, Place, Report, Rule, Severity, Skip, SkippedCheck, Target
+from llmdctl.manifest.document import Document
+from llmdctl.validate.folding import fold
+from llmdctl.validate.located import locate
+from llmdctl.validate.registry import all_rules
+from llmdctl.validate.scope import not_an_object
+from llmdctl.validate.server import ServerLayers
+from llmdctl.validate.suppress import SERVER_FAMILIES, Annotated, Ignore, read_annotation
+from llmdctl.validate.versions import DEFAULT_MINOR, DEFAULT_RELEASE
+from llmdctl.view import VersionOptions, View
+
+Located = tuple[Finding, Place]
+
+
+@dataclass(frozen=True, slots=True)
+class ValidateOptions:
+    """What to check against. `crds` are CustomResourceDefinition documents that win over the bundled ones."""
+
+    kube_version: str = DEFAULT_MINOR
+    release: str = DEFAULT_RELEASE
+    complete: bool = False
+    crds: Sequence[Document] = ()
+    versions: VersionOptions = field(default_factory=VersionOptions)
+    ignores: Sequence[Ignore] = ()
+    models: Callable[[str], Any] = model_facts
+
+
+def validate(
+    documents: Sequence[Document],
+    options: ValidateOptions | None = None,
+    *,
+    findings: Sequence[Finding] = (),
+    texts: Mapping[str, bytes] | None = None,
+) -> Report:
+    """Checks documents and says everything that is wrong with them.
+
+    `findings` are those of the reading, `texts` what came from stdin (both from `manifest.read_paths`). Raises
+    UserError for options that name an unknown Kubernetes minor or release, and for CRDs that can't be used.
+    """
+    options = options or ValidateOptions()
+    run = _Run(options)
+    objects = run.separate(documents)
+    run.server_layers(objects, documents)
+    run.view_rules(objects)
+    return run.report(documents, findings, texts or {})
+
+
+class _Run:
+    def __init__(self, options: ValidateOptions) -> None:
+        self.options = options
+        self.rules = all_rules()
+        self.hits: list[Located] = []
+        self.unresolved: list[Located] = []
+        self.skips: dict[tuple[str, str], list[Place | None]] = {}
+        self.objects_skipped: list[SkippedCheck] = []
+        self.rules_run = 0
+        self.rules_skipped = 0
+
+    def separate(self, documents: Sequence[Document]) -> list[Document]:
+        """The cluster objects; everything else is counted as skipped, with its reason."""
+        objects = []
+        for document, reason in not_an_object(documents):
+            if reason:
+                self.objects_skipped.append(SkippedCheck("SCH", reason, document.ref))
+            else:
+                objects.append(document)
+        return objects
+
+    def server_layers(self, objects: Sequence[Document], documents: Sequence[Document]) -> None:
+        """What the API server would say of each object."""
+        layers = ServerLayers(self.options.kube_version, self.options.release, [*self.options.crds, *documents])
+        for document in objects:
+            found, reason = layers.check(document)
+            self.hits.extend(found)
+            if reason:
+                self.objects_skipped.append(SkippedCheck("SCH", reason, document.ref))
+
+    def view_rules(self, objects: Sequence[Document]) -> None:
+        """The rules across objects."""
+        options = self.options
+        view = View(objects, complete=options.complete, versions=options.versions, models=options.models)
+        missing = {need: reason for need, (has, reason) in _NEEDS.items() if not has(view)}
+        for rule in self.rules:
+            if rule.check is None:
+                continue
+            reason = next((missing[need] for need in sorted(rule.needs) if need in missing), "")
+            if reason:
+                self.skips[rule.code, reason] = [None]
+                self.rules_skipped += 1
+            else:
+                self.rules_run += 1
+                self._run_rule(rule, view)
+
+    def _run_rule(self, rule: Rule, view: View) -> None:
+        assert rule.check is not None  # noqa: S101 - told apart by the caller
+        for outcome in rule.check(view):
+            if isinstance(outcome, Skip):
+                self.skips.setdefault((rule.code, outcome.reason), []).append(outcome.at)
+            elif isinstance(outcome, Hit):
+                self.hits.append((rule.finding(outcome), outcome.at))
+            else:
+                hit = Hit(outcome.at, outcome.title, severity=Severity.INFO)
+                self.unresolved.append((rule.finding(hit), outcome.at))
+
+    def report(self, documents: Sequence[Document], read: Sequence[Finding], texts: Mapping[str, bytes]) -> Report:
+        """Everything together, in order."""
+        annotated = self._annotations(documents)
+        kept, suppressed = self._suppress(annotated)
+        located = locate([*kept, *suppressed, *self.unresolved], texts)
+        findings = fold([*read, *located[: len(kept)]], self.rules)
+        findings, by_file = _split(findings, lambda finding: not any(i.fits(finding) for i in self.options.ignores))
+        end = len(kept) + len(suppressed)
+        skipped = len(self.objects_skipped)
+        return Report.of(
+            findings,
+            target=Target(self.options.kube_version, self.options.release, self.options.complete),
+            coverage=Coverage(len(documents), len(documents) - skipped, skipped, self.rules_run, self.rules_skipped),
+            skipped=(*self.objects_skipped, *self._skipped_checks()),
+            suppressed=(*located[len(kept) : end], *by_file),
+            unresolved=tuple(located[end:]),
+        )
+
+    def _annotations(self, documents: Sequence[Document]) -> dict[tuple[str, int, int | None], Annotated]:
+        known = frozenset(rule.code for rule in self.rules)
+        out = {}
+        for document in documents:
+            found = read_annotation(document, known)
+            if found is not None:
+                out[_key(document)] = found
+                self.hits.extend(found.faults)
+        return out
+
+    def _suppress(
+        self, annotated: Mapping[tuple[str, int, int | None], Annotated]
+    ) -> tuple[list[Located], list[Located]]:
+        if not annotated:
+            return self.hits, []
+
+        def is_kept(hit: Located) -> bool:
+            finding, place = hit
+            source = place.source
+            found = annotated.get((source.file, source.document, place.item)) if source else None
+            return found is None or finding.code not in found.reasons or finding.code[:3] in SERVER_FAMILIES
+
+        return _split(self.hits, is_kept)
+
+    def _skipped_checks(self) -> list[SkippedCheck]:
+        """Each rule's reason once, with the object where it is only one."""
+        out = []
+        for (code, reason), places in sorted(self.skips.items()):
+            objects = {place.object for place in places if place is not None}
+            out.append(SkippedCheck(code, reason, objects.pop() if len(objects) == 1 else None))
+        return out
+
+
+def _split(items: Sequence[Any], keep: Callable[[Any], bool]) -> tuple[list[Any], list[Any]]:
+    kept = [item for item in items if keep(item)]
+    return kept, [item for item in items if not keep(item)]
+
+
+def _key(document: Document) -> tuple[str, int, int | None]:
+    return document.source.file, document.source.document, document.item
+
+
+_NEEDS: dict[str, tuple[Callable[[View], bool], str]] = {
+    "pools": (lambda view: bool(view.pools), "the input has no InferencePool"),
+    "workloads": (lambda view: bool(view.workloads), "the input has no workload"),
+    "engines": (lambda view: any(item.engines for item in view.templates), "no engine command is known in the input"),
+    "pairs": (lambda view: bool(view.pairs), "the input has no prefill and decode servers that belong together"),
+}

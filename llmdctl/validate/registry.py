@@ -1,0 +1,45 @@
+"""The one registry of rules: it drives the run, `explain`, `rules list`, the pages in docs/rules and the tests."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from llmdctl.findings import Rule, RuleRegistry
+from llmdctl.manifest.rules import YML_RULES
+from llmdctl.validate.rules import VIEW_RULES
+from llmdctl.validate.suppress import IGN001
+
+EXAMPLES = Path(__file__).resolve().parent / "examples"
+
+FAMILIES = {
+    "YML": "reading: what YAML readers and the API server's strict decoding refuse",
+    "SCH": "structure: the schema of the chosen Kubernetes minor, or of a CRD",
+    "ADM": "admission: what the API server checks beyond the schema",
+    "LBL": "selection, identity and labels",
+    "PRT": "ports",
+    "KVT": "KV transfer between prefill and decode",
+    "IGN": "ignore annotations",
+}
+
+
+@cache
+def all_rules() -> RuleRegistry:
+    """Every code that `validate` can report. Callers must not add to it."""
+    registry = RuleRegistry()
+    for rule in (*YML_RULES, *_server_rules(), *VIEW_RULES, IGN001):
+        registry.add(rule)
+    return registry
+
+
+def _server_rules() -> list[Rule]:
+    from llmdctl.validate.layers import admission
+    from llmdctl.validate.structure import SCH_RULES
+
+    return [*SCH_RULES, *admission()[1]]
+
+
+def example(code: str, kind: str) -> str:
+    """The text of a rule's `bad` or `good` example, or "" when it has none."""
+    path = EXAMPLES / code / f"{kind}.yaml"
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
