@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 import shutil
 import subprocess
 import sys
@@ -195,16 +194,23 @@ def as_definition(key: str) -> dict[str, Any]:
     return {"kind": "CustomResourceDefinition", "spec": spec}
 
 
-def test_the_script_makes_exactly_the_committed_files(tmp_path: Path) -> None:
+def test_the_script_makes_what_is_committed(tmp_path: Path) -> None:
     if shutil.which("go") is None:
         pytest.skip("go is not installed: the modules that the data is derived from can't be had")
     shutil.copytree(ROOT / "scripts", tmp_path / "scripts")
     probe = ["go", "mod", "download", "sigs.k8s.io/lws@v0.9.0"]
-    if subprocess.run(probe, cwd=tmp_path, capture_output=True, env={**os.environ}).returncode:
+    if subprocess.run(probe, cwd=tmp_path, capture_output=True).returncode:
         pytest.skip("the Go modules that the data is derived from can't be downloaded here")
     done = subprocess.run(
         [sys.executable, str(tmp_path / "scripts/make_crd_schemas.py")], capture_output=True, text=True
     )
     assert done.returncode == 0, done.stderr
-    made = {path.name: path.read_bytes() for path in (tmp_path / "llmdctl/schema/data/crds").iterdir()}
-    assert made == {path.name: path.read_bytes() for path in DATA.iterdir()}
+    assert contents(tmp_path / "llmdctl/schema/data/crds") == contents(DATA)
+
+
+def contents(directory: Path) -> dict[str, bytes]:
+    """Name -> content; unpacked, because compression libraries differ."""
+    return {
+        path.name: gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        for path in directory.iterdir()
+    }
