@@ -62,9 +62,9 @@ def _check_target_ref(spec: Object, out: Out) -> None:
         elif value is not None:
             out.each_invalid((*path, key), CODE, value, path_segment(value))
     version = text(ref, "apiVersion")
-    if version == "" or (version and "/" not in version and version != "v1"):
-        out.invalid((*path, "apiVersion"), CODE, version, "apiVersion must specify API group")
-    elif version == "v1" and text(ref, "kind") != "ReplicationController":
+    # Only ReplicationController has a group without a name.
+    is_core = version == "v1" and text(ref, "kind") == "ReplicationController"
+    if version is not None and "/" not in version and not is_core:
         out.invalid((*path, "apiVersion"), CODE, version, "apiVersion must specify API group")
 
 

@@ -195,10 +195,11 @@ def ip_address(value: str) -> Reasons:
 
 def cidr(value: str) -> Reasons:
     """An address range with a prefix length."""
+    wrong = ("must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)",)
+    if "/" not in value:
+        return wrong
     try:
-        if "/" not in value:
-            raise ValueError(value)
         ipaddress.ip_network(value, strict=False)
     except ValueError:
-        return ("must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)",)
+        return wrong
     return ()

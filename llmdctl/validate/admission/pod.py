@@ -124,10 +124,10 @@ def _check_lists(spec: Object, path: Path, out: Out) -> None:
             out.each_invalid((*path, "readinessGates", index, "conditionType"), CODE, kind, qualified_name(kind))
     seen: set[str] = set()
     for index, gate in objects(spec, "schedulingGates"):
-        name = text(gate, "name")
-        if name is None:
+        gate_name = text(gate, "name")
+        if gate_name is None:
             continue
-        out.each_invalid((*path, "schedulingGates", index), CODE, name, qualified_name(name))
-        if name in seen:
-            out.duplicate((*path, "schedulingGates", index), CODE, name)
-        seen.add(name)
+        out.each_invalid((*path, "schedulingGates", index), CODE, gate_name, qualified_name(gate_name))
+        if gate_name in seen:
+            out.duplicate((*path, "schedulingGates", index), CODE, gate_name)
+        seen.add(gate_name)

@@ -74,8 +74,6 @@ def _check_amounts(amounts: Object, path: Path, out: Out) -> dict[str, int]:
     """The well-formed amounts in billionths, after reporting the others."""
     found: dict[str, int] = {}
     for name, value in amounts.items():
-        if not isinstance(name, str):
-            continue
         reasons = resource_name(name)
         if reasons:
             out.each_invalid((*path, MapKey(name)), CODE, name, reasons)

@@ -11,7 +11,7 @@ from llmdctl.findings import Path
 from llmdctl.validate.admission.access import Object, child, number, objects, struct, text
 from llmdctl.validate.admission.claims import check_claim_spec
 from llmdctl.validate.admission.env import check_field_ref, check_resource_ref
-from llmdctl.validate.admission.names import dns_label, dns_subdomain
+from llmdctl.validate.admission.names import dns_label
 from llmdctl.validate.admission.quantities import check_quantity
 from llmdctl.validate.admission.violation import Out
 
