@@ -102,7 +102,8 @@ def _check_device(device: Object, path: Path, out: Out) -> None:
             detail = 'must not be specified when allocationMode is "All"'
             out.invalid((*path, "count"), CODE, count, detail)
     elif mode in ("ExactCount", ""):
-        if count is not None and (count < 0 or (count == 0 and mode == "ExactCount")):
+        # Zero is defaulted to one.
+        if count is not None and count < 0:
             out.invalid((*path, "count"), CODE, count, "must be greater than zero")
     elif mode is not None:
         out.unsupported((*path, "allocationMode"), CODE, mode, _MODES)
@@ -143,7 +144,11 @@ def _check_constraint(constraint: Object, path: Path, names: set[str], out: Out)
 
 
 def _check_references(holder: Object, path: Path, names: set[str], out: Out) -> None:
+    seen: set[str] = set()
     for index, name in strings(holder, "requests"):
         if name not in names:
             detail = "must be the name of a request in the claim or the name of a request and a subrequest"
             out.invalid((*path, "requests", index), CODE, name, detail)
+        elif name in seen:
+            out.duplicate((*path, "requests", index), CODE, name)
+        seen.add(name)
