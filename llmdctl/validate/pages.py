@@ -80,9 +80,8 @@ def index_markdown() -> str:
         rules = [rule for rule in all_rules() if rule.code.startswith(family)]
         rows = [f"| [{rule.code}]({rule.code}.md) | {rule.severity} | {rule.title} |" for rule in rules]
         if rows:
-            parts.append(
-                "\n".join([f"## {family}: {meaning}", "", "| code | severity | what holds |", "|---|---|---|", *rows])
-            )
+            table = ["| code | severity | what is wrong |", "|---|---|---|", *rows]
+            parts.append("\n".join([f"## {family}: {meaning}", "", *table]))
     return "\n\n".join(parts) + "\n"
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from llmdctl.findings import Rule, RuleRegistry
+from llmdctl.findings import RuleRegistry
 from llmdctl.manifest.rules import YML_RULES
+from llmdctl.validate.admission import ADM_RULES
 from llmdctl.validate.rules import VIEW_RULES
+from llmdctl.validate.structure import SCH_RULES
 from llmdctl.validate.suppress import IGN001
 
 EXAMPLES = Path(__file__).resolve().parent / "examples"
@@ -27,16 +29,9 @@ FAMILIES = {
 def all_rules() -> RuleRegistry:
     """Every code that `validate` can report. Callers must not add to it."""
     registry = RuleRegistry()
-    for rule in (*YML_RULES, *_server_rules(), *VIEW_RULES, IGN001):
+    for rule in (*YML_RULES, *SCH_RULES, *ADM_RULES, *VIEW_RULES, IGN001):
         registry.add(rule)
     return registry
-
-
-def _server_rules() -> list[Rule]:
-    from llmdctl.validate.layers import admission
-    from llmdctl.validate.structure import SCH_RULES
-
-    return [*SCH_RULES, *admission()[1]]
 
 
 def example(code: str, kind: str) -> str:

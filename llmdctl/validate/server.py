@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llmdctl.findings import Finding, Place
+from llmdctl.findings import Finding, Path, Place
 from llmdctl.manifest.document import Document
 from llmdctl.schema import SchemaStore
-from llmdctl.validate.layers import admission
+from llmdctl.validate.admission import admission_findings
 from llmdctl.validate.structure import check_structure
 
 Located = tuple[Finding, Place]
+
+# A missing selector matches nothing, so the server complains of the template's labels as well.
+_CONSEQUENCES: dict[Path, Path] = {("spec", "selector"): ("spec", "template", "metadata", "labels")}
 
 
 class ServerLayers:
@@ -21,7 +24,6 @@ class ServerLayers:
 
     def __init__(self, minor: str, release: str, definitions: Sequence[Document]) -> None:
         self._minor = minor
-        self._admission, _ = admission()
         self._store = SchemaStore(minor, release)
         self._store.add_crds(item.object for item in definitions if item.ref.kind == "CustomResourceDefinition")
 
@@ -31,7 +33,13 @@ class ServerLayers:
         found = list(structure.findings)
         if structure.schema is None:
             return found, "" if found else structure.skipped
-        if self._admission is not None:
-            namespaced = structure.schema.namespaced
-            found.extend(self._admission(document, structure.object, minor=self._minor, namespaced=namespaced))
+        namespaced = structure.schema.namespaced
+        admitted = admission_findings(document, structure.object, minor=self._minor, namespaced=namespaced)
+        # A field that the schema refuses already is one fault, whatever admission would say of it.
+        paths = [path for _, place in found for path in (place.path, _CONSEQUENCES.get(place.path)) if path]
+        found.extend(hit for hit in admitted if not any(_is_within(hit[1].path, path) for path in paths))
         return found, ""
+
+
+def _is_within(path: Path, outer: Path) -> bool:
+    return path[: len(outer)] == outer

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from llmdctl.findings import Place, UserError
-from llmdctl.router import config as router_config
-from llmdctl.router.config import RouterConfig
 from llmdctl.view.container import Container
 from llmdctl.view.flags import Flags, read_flags
 from llmdctl.view.node import Node
 from llmdctl.view.pod import PodTemplate
 from llmdctl.view.versions import image_component
+
+if TYPE_CHECKING:
+    from llmdctl.router.config import RouterConfig
 
 _BOOLEANS = frozenset(
     {"secure-serving", "ha-enable-leader-election", "tracing", "metrics-endpoint-auth", "enable-pprof", "v"}
@@ -66,6 +67,9 @@ class Epp:
         """Its typed config; None when it is not in the input or the picker would refuse it."""
         if self.config_data is None:
             return None
+        # Imported here: most inputs hold no picker, and the typed config is slow to define.
+        from llmdctl.router import config as router_config
+
         try:
             return router_config.load(self.config_data)
         except UserError:

@@ -213,6 +213,13 @@ def test_what_a_fault_drags_along_is_folded_under_it() -> None:
     assert by_code["PRT004"].explains == (by_code["PRT005"].fingerprint,)
 
 
+@pytest.mark.parametrize("ports", [(), tuple(range(8000, 8009))], ids=["none", "nine"])
+def test_what_the_schema_says_of_the_same_field_is_folded(ports: tuple[int, ...]) -> None:
+    report = validate(documents(pool(ports=ports)))
+    assert codes(report) == ["PRT002"]
+    assert any(item.code.startswith("SCH") and item.root_cause for item in report.findings)
+
+
 def finding(code: str, name: str, pointer: str = "spec") -> Finding:
     """A finding for folding."""
     return Finding(code, Severity.ERROR, "t", ObjectRef("v1", "X", "", name), pointer, SourceRef("f"))

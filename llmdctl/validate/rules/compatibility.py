@@ -161,7 +161,7 @@ def _draft_text(draft: tuple[Any, ...]) -> str:
 KVT022 = Rule(
     code="KVT022",
     severity=Severity.ERROR,
-    title="prefill and decode agree on everything that their handshake compares",
+    title="prefill and decode differ in what their handshake compares",
     why=(
         "vLLM's NIXL connector compares a hash of vLLM version, model, dtypes, attention backend, hybrid KV cache and, "
         "from 0.30 on, transfer mode and speculation; when it differs, every transfer fails while both servers look "

@@ -133,7 +133,7 @@ def _pairs(labels: dict[str, str]) -> str:
 LBL001 = Rule(
     code="LBL001",
     severity=Severity.ERROR,
-    title="an InferencePool picks every serving pod of its stack",
+    title="an InferencePool does not pick its serving pods",
     why=(
         "a pool picks pods of its own namespace by equality of labels; pods that it doesn't pick get no request, and a "
         "pool without pods answers 503"
@@ -182,7 +182,7 @@ def _check_role(group: Group, member: PodTemplate) -> Iterator[Outcome]:
 LBL003 = Rule(
     code="LBL003",
     severity=Severity.ERROR,
-    title="every pod of a disaggregated pool states a role that the router knows",
+    title="a pod of a disaggregated pool states no role that the router knows",
     why=(
         "prefill-filter keeps only pods whose llm-d.ai/role includes prefill; decode-filter keeps those with a decode "
         "role and those without any, so an unlabelled prefill server is asked to decode and never to prefill"
@@ -236,7 +236,7 @@ def _surely_together(left: Workload, right: Workload) -> bool:
 LBL005 = Rule(
     code="LBL005",
     severity=Severity.WARNING,
-    title="a workload's selector is its own and stays the same",
+    title="a workload's selector catches other pods, or changes with every version",
     why=(
         "scale, disruption budgets and autoscalers count pods by the workload's selector: one that matches a second "
         "workload's pods mixes prefill and decode in every such number"
@@ -312,7 +312,7 @@ def _default_engine(epp: Epp) -> str | None:
 LBL008 = Rule(
     code="LBL008",
     severity=Severity.ERROR,
-    title="pods say which engine they run, unless it is vLLM",
+    title="pods do not say which engine they run",
     why=(
         "the endpoint picker maps metric names by the label llm-d.ai/engine-type and takes pods without it for vLLM: "
         "for another engine it finds no queue length and no KV-cache use, and its scorers see every pod as idle"

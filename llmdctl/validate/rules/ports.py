@@ -71,7 +71,7 @@ def _http(template: PodTemplate) -> list[Listener]:
 PRT001 = Rule(
     code="PRT001",
     severity=Severity.ERROR,
-    title="every target port of a pool is served by every pod that it picks",
+    title="a target port of a pool is not served by its pods",
     why="each target port of each pod is an endpoint of its own: requests sent to a port without a server are refused",
     fix="make targetPorts the port of the engine, or of the routing sidecar where there is one",
     references=("gateway-api-inference-extension api/v1/inferencepool_types.go", "llm-d guides/*/router/*.values.yaml"),
@@ -97,7 +97,7 @@ def check_port_count(view: View) -> Iterator[Outcome]:
 PRT002 = Rule(
     code="PRT002",
     severity=Severity.ERROR,
-    title="a pool has one to eight target ports, all different",
+    title="a pool has no, too many or repeated target ports",
     why="the API server refuses the pool; each target port stands for one data-parallel rank of a pod",
     fix="list each rank's port once; more than eight ranks a pod need vLLM's hybrid load balancing and one port",
     references=("gateway-api-inference-extension api/v1/inferencepool_types.go",),
@@ -181,7 +181,7 @@ def _probed(container: Container, probe: Probe) -> int | None:
 PRT004 = Rule(
     code="PRT004",
     severity=Severity.ERROR,
-    title="the routing sidecar and the probes use the port that the engine listens on",
+    title="the routing sidecar or a probe uses a port that the engine does not listen on",
     why=(
         "the sidecar forwards to 8001 up to v0.9 and to 8200 from v0.10 on when no flag says otherwise; where no "
         "engine listens, every request ends in 502"
@@ -218,7 +218,7 @@ def check_collisions(view: View) -> Iterator[Outcome]:
 PRT005 = Rule(
     code="PRT005",
     severity=Severity.ERROR,
-    title="no two servers of one pod want the same port",
+    title="two servers of one pod want the same port",
     why=(
         "the containers of a pod share one network: the second to bind a port fails with `address already in use` and "
         "is restarted for ever"
@@ -300,7 +300,7 @@ def _named_by(who: str, port: PortReference, templates: list[PodTemplate], why: 
 PRT008 = Rule(
     code="PRT008",
     severity=Severity.ERROR,
-    title="port names are unique in a pod, and those that are referred to exist",
+    title="a port name is ambiguous or does not exist",
     why="probes, Services and PodMonitors look a port up by its name",
     fix="declare the port under that name",
     references=("Kubernetes API: ContainerPort, Probe, PodMonitor",),

@@ -64,7 +64,7 @@ def _sizes(pair: Pair, prefill: int, decode: int, what: str, why: str) -> Hit:
 KVT004 = Rule(
     code="KVT004",
     severity=Severity.ERROR,
-    title="tensor-parallel sizes of prefill and decode fit each other",
+    title="tensor-parallel sizes of prefill and decode do not fit each other",
     why=(
         "the connector maps ranks of one side to ranks of the other; the handshake at the first request fails while "
         "both servers look healthy"
@@ -164,7 +164,7 @@ def _evidence(pair: Pair) -> tuple[Evidence, ...]:
 KVT007 = Rule(
     code="KVT007",
     severity=Severity.ERROR,
-    title="block sizes of prefill and decode fit each other",
+    title="block sizes of prefill and decode do not fit each other",
     why="KV blocks are copied as they are: the handshake refuses block sizes that it can't translate",
     fix="set the same block size on both",
     references=("vLLM nixl/base_worker.py", "SGLang disaggregation/common/conn.py"),

@@ -89,7 +89,7 @@ def _described(connectors: set[tuple[str, str]]) -> str:
 KVT001 = Rule(
     code="KVT001",
     severity=Severity.ERROR,
-    title="prefill and decode move KV blocks by the same connector",
+    title="prefill and decode move KV blocks by different connectors",
     why="the two sides of a transfer speak the connector's own protocol: with different ones no handshake succeeds",
     fix="use one engine and one connector in both roles",
     references=("vLLM kv_connector/factory.py", "SGLang srt/disaggregation"),
@@ -137,7 +137,7 @@ def _wrong_way(template: PodTemplate, role: str, connector: Connector) -> Hit:
 KVT002 = Rule(
     code="KVT002",
     severity=Severity.ERROR,
-    title="prefill servers produce KV blocks and decode servers consume them",
+    title="a prefill server can't send KV blocks, or a decode server can't receive them",
     why="a consumer never keeps blocks for a peer and a producer never fetches any: the transfer does not take place",
     fix="kv_producer on prefill and kv_consumer on decode, or kv_both on both",
     references=("vLLM config/kv_transfer.py", "llm-d docs/operations/disaggregation/vllm.md"),
@@ -188,7 +188,7 @@ def _protocols(engine: EngineCommand) -> tuple[set[str], str]:
 KVT003 = Rule(
     code="KVT003",
     severity=Severity.ERROR,
-    title="the routing sidecar speaks the protocol of the engine's connector",
+    title="the routing sidecar speaks another protocol than the engine's connector",
     why=(
         "the sidecar writes the fields that tell engines where KV blocks are; an engine that doesn't know them "
         "prefills again itself, or answers 400"
