@@ -146,7 +146,7 @@ class Container:
 
         What envFrom brings in is not here: see `env_is_open`.
         """
-        # LWS puts its variables first and drops a user's variable of the same name (kube-apis.md 4.2).
+        # LWS puts its variables first and drops a user's variable of the same name.
         values = {name: EnvValue(value, self.node) for name, value in self._injected.items()}
         for item in self.node.at("env").items():
             name = item.at("name").text()

@@ -67,7 +67,7 @@ class Labels:
 
 
 def lws_labels(name: str, fixed: Mapping[str, str], indices: range) -> Labels:
-    """What LeaderWorkerSet adds to a template whose pods have these worker indices (kube-apis.md 4.2)."""
+    """What LeaderWorkerSet adds to a template whose pods have these worker indices."""
     varying: dict[str, frozenset[str] | None] = {
         f"{LWS}group-index": None,
         f"{LWS}group-key": None,
@@ -78,7 +78,7 @@ def lws_labels(name: str, fixed: Mapping[str, str], indices: range) -> Labels:
 
 
 def disaggregated_labels(ds: str, role: str, base: Labels, slices: int) -> Labels:
-    """What DisaggregatedSet adds: it overwrites `app`, and LWS names carry a revision (kube-apis.md 5)."""
+    """What DisaggregatedSet adds: it overwrites `app`, and LWS names carry a revision (its controller)."""
     fixed = {key: value for key, value in base.fixed.items() if key != f"{LWS}name"}
     fixed |= {f"{DS}name": ds, f"{DS}role": role}
     varying: dict[str, frozenset[str] | None] = {**base.varying, f"{LWS}name": None, f"{DS}revision": None}

@@ -20,7 +20,7 @@ _P2P_PORT = 7777
 
 
 class Sidecar:
-    """A container that runs the routing sidecar (facts: router.md 5)."""
+    """A container that runs the routing sidecar (llm-d-router cmd/pd-sidecar)."""
 
     def __init__(self, container: Container, stated: Version | None) -> None:
         self.container = container

@@ -12,7 +12,7 @@ from llmdctl.findings.versions import Version
 
 MULTI = "MultiConnector"
 
-# NixlConnector is the pull connector under its first name (engine-rules.md B1).
+# NixlConnector is the pull connector under its first name (vLLM kv_connector/factory.py).
 _ALIASES = {"NixlPullConnector": "NixlConnector"}
 
 NIXL = frozenset({"NixlConnector", "NixlPushConnector"})
@@ -117,7 +117,7 @@ def _connectors(config: Mapping[str, Any], place: Place) -> Iterator[Connector]:
     if name == MULTI:
         children = extra.get("connectors")
         for child in children if isinstance(children, list) else []:
-            # vLLM looks one level deep only; a nested MultiConnector child is read as it is (engine-rules.md X04).
+            # vLLM looks one level deep only; a nested MultiConnector child is read as it is.
             if isinstance(child, Mapping) and _text(child.get("kv_connector")) not in ("", MULTI):
                 yield from _connectors(child, place)
         return
