@@ -129,7 +129,7 @@ class EngineCommand:
 
     @cached_property
     def attention_tensor_parallel(self) -> int | None:
-        """Ranks that share one request's KV heads: SGLang's DP attention divides them (srt disaggregation/common/conn.py)."""
+        """Ranks that share one request's KV heads: SGLang's DP attention divides them (conn.py)."""
         tensor = self.tensor_parallel
         if self.engine != SGLANG or tensor is None:
             return tensor
@@ -178,7 +178,7 @@ class EngineCommand:
 
     @cached_property
     def is_loopback_only(self) -> bool:
-        """True when it listens on the loopback interface only; SGLang does unless told otherwise (srt fields/serving.py)."""
+        """True when it listens on the loopback interface only; SGLang does unless told otherwise (serving.py)."""
         host = self.option("host")
         if host is None:
             return self.engine == SGLANG and not self.is_open
