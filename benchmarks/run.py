@@ -62,6 +62,8 @@ def make_objects(scratch: Path) -> Path:
     for number in range(OBJECTS):
         obj = copy.deepcopy(originals[number % len(originals)])
         obj["metadata"]["name"] = f"{obj['metadata']['name'][:40]}-{number}"
+        # A namespace of its own: objects that share labels are a finding, and this measures clean input.
+        obj["metadata"]["namespace"] = f"bench-{number}"
         batch.append(obj)
         if len(batch) == OBJECTS // 50:
             (target / f"{number:04}.yaml").write_text("---\n".join(map(emit_yaml, batch)), encoding="utf-8")
@@ -88,26 +90,36 @@ def bench_python(objects: Path, scratch: Path) -> None:
     report("validate-python", best["llmdctl"] / scaled, 1 / 50, f"{best['llmdctl']:.3f} s : {scaled:.1f} s (scaled)")
 
 
-def bench_go(objects: Path, kubeconform: Path) -> None:
-    """Against kubeconform with one worker, on the schemas of kubernetes-validate."""
+def standalone_schemas(target: Path) -> None:
+    """One self-contained schema a kind, as kubeconform wants them, from the definitions of kubernetes-validate."""
     import kubernetes_validate
 
-    base = Path(kubernetes_validate.__file__).parent / "kubernetes-json-schema"
-    folder = sorted(base.glob("v1.36.*-local-strict"))
-    if not folder:
-        print("validate-go      left out: kubernetes-validate carries no strict schemas of 1.36 under this name")
-        return
-    location = f"{folder[0]}/{{{{.ResourceKind}}}}{{{{.KindSuffix}}}}.json"
+    base = Path(kubernetes_validate.__file__).parent / "kubernetes-json-schema" / "v1.36.0-local-strict"
+    definitions = json.loads((base / "_definitions.json").read_text(encoding="utf-8"))["$defs"]
+    target.mkdir()
+    for name, kind in {
+        "io.k8s.api.apps.v1.Deployment": "deployment-apps-v1",
+        "io.k8s.api.core.v1.Service": "service-v1",
+        "io.k8s.api.core.v1.ConfigMap": "configmap-v1",
+        "io.k8s.api.core.v1.ServiceAccount": "serviceaccount-v1",
+        "io.k8s.api.rbac.v1.Role": "role-rbac-v1",
+        "io.k8s.api.rbac.v1.RoleBinding": "rolebinding-rbac-v1",
+    }.items():
+        text = json.dumps({"$ref": f"#/$defs/{name}", "$defs": definitions})
+        (target / f"{kind}.json").write_text(text, encoding="utf-8")
+
+
+def bench_go(objects: Path, scratch: Path, kubeconform: Path) -> None:
+    """Against kubeconform with one worker, on the schemas of kubernetes-validate."""
+    schemas = scratch / "schemas"
+    standalone_schemas(schemas)
+    location = f"{schemas}/{{{{.ResourceKind}}}}{{{{.KindSuffix}}}}.json"
     go = [str(kubeconform), "-n", "1", "-strict", "-schema-location", location, str(objects)]
     best = measure.interleaved(
         {"llmdctl": [[LLMDCTL, "validate", str(objects), "-q", "--fail-on", "never"]], "kubeconform": [go]}
     )
-    report(
-        "validate-go",
-        best["llmdctl"] / best["kubeconform"],
-        1.5,
-        f"{best['llmdctl']:.3f} s : {best['kubeconform']:.3f} s",
-    )
+    detail = f"{best['llmdctl']:.3f} s : {best['kubeconform']:.3f} s"
+    report("validate-go", best["llmdctl"] / best["kubeconform"], 1.5, detail)
 
 
 def main() -> None:
@@ -127,7 +139,7 @@ def main() -> None:
         if isinstance(conform, str):
             print(f"validate-go      left out: {conform}")
         else:
-            bench_go(objects, conform)
+            bench_go(objects, scratch, conform)
 
 
 if __name__ == "__main__":
