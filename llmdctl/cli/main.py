@@ -17,7 +17,7 @@ def main() -> NoReturn:
     try:
         from llmdctl.cli.app import build_app
 
-        build_app()(prog_name="llmdctl")
+        build_app(sys.argv[1:])(prog_name="llmdctl")
     except UserError as error:
         print_error(error)
         sys.exit(EXIT_USAGE)

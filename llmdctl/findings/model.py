@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
@@ -105,6 +104,9 @@ class Finding:
     @property
     def fingerprint(self) -> str:
         """Sixteen hex digits that stay the same while the same fault stays at the same place of the same object."""
+        # Few runs ask for it, and the import is a tenth of a small command's time.
+        import hashlib
+
         ref = self.object or ObjectRef()
         parts = (self.code, ref.api_version, ref.kind, ref.namespace, ref.name, self.pointer)
         return hashlib.sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]

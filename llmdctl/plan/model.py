@@ -6,10 +6,11 @@ Parts that are Kubernetes' own shapes (an env list, a probe) are plain data, so 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 from llmdctl.findings import Path
+from llmdctl.manifest.record import record
 from llmdctl.plan.merge import LIST_KEYS, list_step
 from llmdctl.plan.origin import Ledger, Origin
 from llmdctl.spec.model import Patch
@@ -17,7 +18,7 @@ from llmdctl.spec.model import Patch
 Data = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class StackPlan:
     """Identity and choices of the stack. `labels` go on every object."""
 
@@ -36,7 +37,7 @@ class StackPlan:
     annotations: Data
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ModelPlan:
     """The model. `argument` is what the engine is told to load; `max_length` None leaves it to the model's config."""
 
@@ -52,7 +53,7 @@ class ModelPlan:
     mla: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ImagePlan:
     """An image reference and the component version that it carries."""
 
@@ -63,7 +64,7 @@ class ImagePlan:
     inferred: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ContainerPlan:
     """The engine's container."""
 
@@ -82,7 +83,7 @@ class ContainerPlan:
     security_context: Data
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class SidecarPlan:
     """The routing sidecar in front of a decode engine."""
 
@@ -94,7 +95,7 @@ class SidecarPlan:
     security_context: Data
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PodPlan:
     """Pod settings of a role."""
 
@@ -116,7 +117,7 @@ class PodPlan:
     volumes: list[Data]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ParallelismPlan:
     """Ranks. `accelerators` are those of one pod; `world_size` counts ranks of one replica; `pods` its pods."""
 
@@ -130,7 +131,7 @@ class ParallelismPlan:
     pods: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class RolePlan:
     """One role. `serving_port` is what the router talks to, `engine_port` where the engine listens."""
 
@@ -149,7 +150,7 @@ class RolePlan:
     pod: PodPlan
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ClaimPlan:
     """A ResourceClaimTemplate."""
 
@@ -158,14 +159,14 @@ class ClaimPlan:
     constraints: list[Data] | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ServingAccountPlan:
     """The ServiceAccount of the serving pods, when llmdctl makes it."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PoolPlan:
     """The InferencePool."""
 
@@ -174,7 +175,7 @@ class PoolPlan:
     ports: list[int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ProxyPlan:
     """The standalone proxy: an Envoy container beside the endpoint picker."""
 
@@ -188,14 +189,14 @@ class ProxyPlan:
     fail_open: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class GatewayPlan:
     """The Gateway that the HTTPRoute attaches to."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class OwnGatewayPlan:
     """A Gateway that the stack brings itself."""
 
@@ -203,7 +204,7 @@ class OwnGatewayPlan:
     class_name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class RouterPlan:
     """The router: endpoint picker, its config, and the proxy or Gateway in front."""
 
@@ -232,7 +233,7 @@ class RouterPlan:
     own_gateway: OwnGatewayPlan | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class MonitoringPlan:
     """Prometheus operator objects. `interval` is a duration."""
 
@@ -240,7 +241,7 @@ class MonitoringPlan:
     path: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ObjectPlan:
     """One object to render: the template and what it is rendered for."""
 
@@ -249,7 +250,7 @@ class ObjectPlan:
     claim: ClaimPlan | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Plan:
     """Everything that templates read. `objects` says what to render, in order; `notices` what a user should know."""
 

@@ -35,9 +35,11 @@ def _escape(match: re.Match[str]) -> str:
 class Templates:
     """Templates of a guide: its own directory first, then the shared one."""
 
-    def __init__(self, directories: Sequence[Path]) -> None:
+    def __init__(self, directories: Sequence[Path], cache: Path | None = None) -> None:
+        """`cache` is a directory for compiled templates, which Jinja2 keys by their text; None compiles each time."""
         self._environment = SandboxedEnvironment(
             loader=jinja2.FileSystemLoader([str(directory) for directory in directories]),
+            bytecode_cache=jinja2.FileSystemBytecodeCache(str(cache)) if cache else None,
             undefined=jinja2.StrictUndefined,
             finalize=finalize,
             trim_blocks=True,

@@ -26,9 +26,12 @@ class Rendered:
         return f"{obj['kind']}-{obj['metadata']['name']}.yaml".lower()
 
 
-def render(plan: Plan, template_directories: Sequence[Path]) -> Rendered:
-    """Renders all objects of a plan. Raises UserError for a template that does not fit it, and for a bad patch."""
-    templates = Templates(template_directories)
+def render(plan: Plan, template_directories: Sequence[Path], cache: Path | None = None) -> Rendered:
+    """Renders all objects of a plan; `cache` keeps compiled templates.
+
+    Raises UserError for a template that does not fit the plan, and for a bad patch.
+    """
+    templates = Templates(template_directories, cache)
     objects = []
     for wanted in plan.objects:
         context: dict[str, Any] = {"plan": plan, "stack": plan.stack, "router": plan.router}

@@ -7,11 +7,12 @@ each plugin has its own (plugins.py knows which plugins there are). Source: llm-
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from llmdctl.findings import UserError
 from llmdctl.findings.versions import Version
+from llmdctl.manifest.record import record
 from llmdctl.manifest.typed import TypedError, doc
 from llmdctl.manifest.typed import dump as dump_typed
 from llmdctl.manifest.typed import load as load_typed
@@ -26,7 +27,7 @@ V1_SINCE = (0, 11)
 """The first router after v0.10.0 registers llm-d.ai/v1."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Plugin:
     """A plugin instance. Its name defaults to its type."""
 
@@ -40,7 +41,7 @@ class Plugin:
         return self.name or self.type
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class ProfilePlugin:
     """A plugin's use in a profile."""
 
@@ -48,7 +49,7 @@ class ProfilePlugin:
     weight: float | None = field(default=None, metadata=doc("Weight of a scorer."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Profile:
     """A scheduling profile: filters, scorers and at most one picker."""
 
@@ -56,14 +57,14 @@ class Profile:
     plugins: list[ProfilePlugin] = field(default_factory=list, metadata=doc("Its plugins."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Ref:
     """A reference to a plugin."""
 
     plugin_ref: str = field(metadata=doc("Name of a declared plugin."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class DataSource:
     """A source of endpoint data with its extractors."""
 
@@ -71,7 +72,7 @@ class DataSource:
     extractors: list[Ref] | None = field(default=None, metadata=doc("Extractors that read it."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Discovery:
     """How endpoints and peers are found."""
 
@@ -79,7 +80,7 @@ class Discovery:
     peers: Ref | None = field(default=None, metadata=doc("Peer discovery."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class CrossReplica:
     """Sharing state between replicas."""
 
@@ -88,7 +89,7 @@ class CrossReplica:
     publish_timeout: str | None = field(default=None, metadata=doc("Longest publish."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class DataLayer:
     """Where endpoint data comes from."""
 
@@ -98,7 +99,7 @@ class DataLayer:
     cross_replica: CrossReplica | None = field(default=None, metadata=doc("Sharing between replicas."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class PriorityBand:
     """Limits of one priority."""
 
@@ -110,7 +111,7 @@ class PriorityBand:
     ordering_policy_ref: str | None = field(default=None, metadata=doc("Ordering policy."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class FlowControl:
     """Queueing in front of the pool; needs the feature gate flowControl."""
 
@@ -127,7 +128,7 @@ class FlowControl:
     enable_eviction: bool | None = field(default=None, metadata=doc("Evict requests in flight."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class RequestHandler:
     """How requests are read."""
 
@@ -135,7 +136,7 @@ class RequestHandler:
     propagate_priority: bool | None = field(default=None, metadata=doc("Tell the engine the priority."))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class RouterConfig:
     """A whole EndpointPickerConfig, in the shape of v1."""
 

@@ -10,6 +10,8 @@ import typer
 from llmdctl.cli import stack as options
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from llmdctl.findings import Report
     from llmdctl.manifest import Document
     from llmdctl.render.objects import Rendered
@@ -55,7 +57,7 @@ def render(
     plan, catalog = options.make_plan(
         options.StackOptions(guide, file, flags, settings or (), strings or (), allow_unsupported, catalogs or ())
     )
-    rendered = render_plan(plan, catalog.template_dirs(plan.stack.guide))
+    rendered = render_plan(plan, catalog.template_dirs(plan.stack.guide), _template_cache())
     documents = _write(rendered, destination)
     report = _check(rendered, documents) if check else None
     if not quiet:
@@ -71,6 +73,22 @@ def render(
 
     if report is not None and report.fails(Severity.ERROR):
         raise typer.Exit(1)
+
+
+def _template_cache() -> Path | None:
+    """The user's cache directory for compiled templates, or None where it can't be made."""
+    import os
+    from pathlib import Path
+
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")  # noqa: PTH111 - keeps `~` when there is no home
+    directory = Path(home) / "llmdctl" / "templates"
+    try:
+        directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError:
+        return None
+    # Compiled templates are code: a directory that others may write to is not ours to trust.
+    found = directory.stat()
+    return directory if found.st_uid == os.getuid() and not found.st_mode & 0o022 else None
 
 
 def _write(rendered: Rendered, destination: str) -> list[Document]:
