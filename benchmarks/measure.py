@@ -12,7 +12,9 @@ RUNS = 15
 
 def cpu_seconds(command: Sequence[str], *, accept: frozenset[int] = frozenset({0})) -> float:
     """User plus system time of one run and of its children. Exits with a message when the command fails."""
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+    # An installed program has its bytecode; a machine that forbids writing it would measure the compiler instead.
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment) as process:
         assert process.stderr is not None
         talk = process.stderr.read()
         _, status, usage = os.wait4(process.pid, 0)
@@ -25,6 +27,10 @@ def cpu_seconds(command: Sequence[str], *, accept: frozenset[int] = frozenset({0
 def interleaved(commands: Mapping[str, Sequence[Sequence[str]]], runs: int = RUNS) -> dict[str, float]:
     """The least CPU seconds of each contender; a contender is a list of commands that run one after the other."""
     best: dict[str, float] = {}
+    for sequence in commands.values():
+        # Once unmeasured: files come into the page cache, bytecode and compiled templates into theirs.
+        for command in sequence:
+            cpu_seconds(command)
     for _ in range(runs):
         for name, sequence in commands.items():
             spent = sum(cpu_seconds(command) for command in sequence)

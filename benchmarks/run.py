@@ -82,7 +82,7 @@ def bench_python(objects: Path, scratch: Path) -> None:
     best = measure.interleaved(
         {
             "llmdctl": [[LLMDCTL, "validate", str(objects), "-q", "--fail-on", "never"]],
-            "python": [[other, "-k", "1.36", str(sample)]],
+            "python": [[other, "--strict", "-k", "1.36", str(sample)]],
         },
         runs=5,
     )
