@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from llmdctl.validate.pipeline import ValidateOptions, validate
 
 from llmdctl.catalog.load import load_catalog
 from llmdctl.catalog.select import combinations
@@ -17,6 +16,7 @@ from llmdctl.findings import UserError
 from llmdctl.manifest import Document, read_paths
 from llmdctl.render.files import INDEX, write_directory
 from llmdctl.render.objects import as_text, merge_patch
+from llmdctl.validate.pipeline import ValidateOptions, validate
 
 PD = "pd-disaggregation"
 GUIDES = ("optimized-baseline", PD)
