@@ -10,9 +10,11 @@ from typing import Any, Literal, Union, get_args, get_origin
 from llmdctl.catalog.load import Catalog
 from llmdctl.catalog.model import Guide
 from llmdctl.catalog.select import combinations, image_names
-from llmdctl.findings import Path, format_path
+from llmdctl.findings import Path, UserError, format_path
+from llmdctl.plan.build import build_plan
 from llmdctl.plan.origin import Ledger
 from llmdctl.plan.parallelism import plan_parallelism
+from llmdctl.plan.podsecurity import PodSecurity, pod_security
 from llmdctl.plan.request import Request, flag_layer
 from llmdctl.plan.resolve import Resolved, resolve
 from llmdctl.spec.model import Role
@@ -47,6 +49,7 @@ def guide_data(name: str, catalog: Catalog) -> dict[str, Any]:
         "roles": guide.roles,
         "workloads": guide.workloads,
         "default": _needs(resolved),
+        "podSecurity": _pod_security(guide, resolved, catalog),
         "parameters": _parameters(guide, resolved),
         "unsupported": list(guide.unsupported),
         "presets": [_preset(guide, preset, catalog) for preset in guide.presets],
@@ -61,6 +64,28 @@ def _resolve(guide: Guide, catalog: Catalog, preset: str | None = None) -> Resol
     if preset is not None:
         values[("spec", "preset")] = (preset, preset)
     return resolve(Request((flag_layer(values),)), catalog)
+
+
+def _pod_security(guide: Guide, resolved: Resolved, catalog: Catalog) -> list[dict[str, Any]]:
+    """The PodSecurity level that each listed provider needs with the default engine, and what asks for it."""
+    rows = []
+    chosen: dict[str, str] = {}
+    for (engine, accelerator, provider), _ in combinations(guide):
+        if engine == resolved.selection.engine.name:
+            chosen.setdefault(provider, accelerator)
+    for provider, accelerator in chosen.items():
+        values: dict[Path, tuple[Any, str]] = {
+            ("spec", "guide"): (guide.name, guide.name),
+            ("spec", "accelerator"): (accelerator, accelerator),
+            ("spec", "provider"): (provider, provider),
+        }
+        try:
+            security = pod_security(build_plan(Request((flag_layer(values),)), catalog))
+        except UserError as error:
+            # A guide that can't be planned yet can still be looked at.
+            security = PodSecurity("unknown", (error.what,))
+        rows.append({"provider": provider, "level": security.level, "reasons": list(security.reasons)})
+    return rows
 
 
 def _needs(resolved: Resolved) -> dict[str, Any]:

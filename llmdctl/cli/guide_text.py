@@ -26,6 +26,7 @@ def show_text(data: dict[str, Any]) -> str:
     sections = [
         [f"{data['name']}: {data['title']}", "", *textwrap.wrap(data["summary"], WIDTH)],
         _needs(data["default"]),
+        _pod_security(data["podSecurity"]),
         ["Presets", *_table([(p["name"], _count(p), p["title"]) for p in data["presets"]], indent="  ")],
         _matrix(data["matrix"]),
         _images(data["default"]["release"], data["images"]),
@@ -55,6 +56,12 @@ def _needs(default: dict[str, Any]) -> list[str]:
         f"  nodes    {node['architecture']}, at least {node['atLeast']} x {node['resource']} of "
         f"{node['memoryGiB']:g} GiB (a common node has {node['accelerators']})",
     ]
+
+
+def _pod_security(rows: Sequence[dict[str, Any]]) -> list[str]:
+    head = "PodSecurity level that the namespace must allow, by provider"
+    table = [(row["provider"], row["level"], "; ".join(row["reasons"]) or "-") for row in rows]
+    return [head, *_table(table, indent="  ")]
 
 
 def _matrix(cells: Sequence[dict[str, Any]]) -> list[str]:

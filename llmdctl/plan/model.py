@@ -133,7 +133,10 @@ class ParallelismPlan:
 
 @record
 class RolePlan:
-    """One role. `serving_port` is what the router talks to, `engine_port` where the engine listens."""
+    """One role. `serving_port` is what the router talks to, `engine_port` where the engine listens.
+
+    `openings` says for each capability that the engine's container adds why it needs it.
+    """
 
     name: str
     workload_name: str
@@ -145,6 +148,7 @@ class RolePlan:
     engine_port: int
     group_identity: str | None
     rollout: Data
+    openings: dict[str, str]
     container: ContainerPlan
     sidecar: SidecarPlan | None
     pod: PodPlan

@@ -97,6 +97,7 @@ def plan_role(name: str, adds: RoleAdds, context: RoleContext) -> RolePlan:
         engine_port=engine_port,
         group_identity=_group_identity(context),
         rollout=_rollout(name),
+        openings=dict(adds.capabilities),
         container=container,
         sidecar=sidecar,
         pod=_pod(name, role, adds, context, parallelism, container.image, sidecar),
