@@ -176,6 +176,15 @@ class EngineFlags:
 
 
 @record
+class EngineProbes:
+    """Probes of the engine's container, in Kubernetes' own form but for the port, which the plan adds."""
+
+    startup: dict[str, Any] = field(metadata=doc("Startup probe: how long loading a model may take."))
+    liveness: dict[str, Any] = field(metadata=doc("Liveness probe."))
+    readiness: dict[str, Any] = field(metadata=doc("Readiness probe."))
+
+
+@record
 class Engine(Entry):
     """An inference engine."""
 
@@ -187,7 +196,7 @@ class Engine(Entry):
     serving_port: int = field(default=8000, metadata=doc("Port that clients and the router see."))
     behind_sidecar_port: int = field(default=8200, metadata=doc("Port of the engine when a sidecar takes the other."))
     metrics_path: str = field(default="/metrics", metadata=doc("Path of the metrics."))
-    probes: dict[str, Any] = field(metadata=doc("Startup, liveness and readiness probes, without the port."))
+    probes: EngineProbes = field(metadata=doc("Startup, liveness and readiness probes, without the port."))
     sidecar_connector: dict[str, str] = field(
         default_factory=dict, metadata=doc("KV connector of the spec -> the routing sidecar's --kv-connector.")
     )

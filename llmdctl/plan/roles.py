@@ -158,7 +158,7 @@ def _container(
         (*path, "resources"),
     )  # fmt: skip
     ledger.note(path, formula(f"engine {engine.name} of the catalog"))
-    probes = {kind: _probe(engine.probes[kind], adds.data.get("probes", {}).get(kind)) for kind in engine.probes}
+    probes = adds.data.get("probes", {})
     return ContainerPlan(
         name=ENGINE_PORT_NAME,
         image=image,
@@ -171,9 +171,9 @@ def _container(
         ],
         resources=resources,
         volume_mounts=mounts,
-        startup_probe=probes["startup"],
-        liveness_probe=probes["liveness"],
-        readiness_probe=probes["readiness"],
+        startup_probe=_probe(engine.probes.startup, probes.get("startup")),
+        liveness_probe=_probe(engine.probes.liveness, probes.get("liveness")),
+        readiness_probe=_probe(engine.probes.readiness, probes.get("readiness")),
         lifecycle=_lifecycle(adds),
         security_context=container_security(adds, non_root=False, ledger=ledger, path=(*path, "securityContext")),
     )
