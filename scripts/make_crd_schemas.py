@@ -56,9 +56,10 @@ def from_modules() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     for entry in read(SOURCES / "modules.yaml"):
         module = download(entry["module"], entry["version"])
         for item in entry["files"]:
-            file, overlay = (item, None) if isinstance(item, str) else (item["file"], item["overlay"])
+            chosen = {"file": item} if isinstance(item, str) else item
+            file, overlay = chosen["file"], chosen.get("overlay")
             path = Path(module["Dir"]) / entry["directory"] / file
-            data = kind_of(read(path))
+            data = kind_of(read_crd(path, chosen.get("kind")))
             source = {
                 "module": entry["module"],
                 "version": entry["version"],
@@ -224,6 +225,14 @@ def download(module: str, version: str) -> dict[str, Any]:
 def read(path: Path) -> Any:
     """The only YAML document of a file."""
     return yaml.load(path.read_bytes(), yaml.CSafeLoader)
+
+
+def read_crd(path: Path, kind: str | None) -> Any:
+    """The CRD in a file, or the one of this kind in a file that holds several."""
+    if kind is None:
+        return read(path)
+    documents = yaml.load_all(path.read_bytes(), yaml.CSafeLoader)
+    return next(crd for crd in documents if crd["spec"]["names"]["kind"] == kind)
 
 
 def sha256(path: Path) -> str:

@@ -28,6 +28,9 @@ class When:
     release: str | list[str] | None = field(default=None, metadata=doc("Release set."))
     workload: str | list[str] | None = field(default=None, metadata=doc("Kind of workload."))
     router: str | list[str] | None = field(default=None, metadata=doc("Router mode."))
+    gateway: str | list[str] | None = field(
+        default=None, metadata=doc("GatewayClass of the stack's own Gateway, in gateway mode.")
+    )
 
 
 @record
@@ -112,6 +115,9 @@ class AddedRouter:
     """Additions to the router."""
 
     plugins: list[dict[str, Any]] | None = field(default=None, metadata=doc("Plugins, merged by name or type."))
+    route_timeouts: bool | None = field(
+        default=None, metadata=doc("False where the Gateway refuses timeouts in an HTTPRoute.")
+    )
 
 
 @record

@@ -19,6 +19,7 @@ from llmdctl.plan.model import (
     Plan,
     PoolPlan,
     RolePlan,
+    RouterPlan,
     ServingAccountPlan,
     StackPlan,
 )
@@ -64,7 +65,7 @@ def build_plan(request: Request, catalog: Catalog) -> Plan:
     adds = {role: collect(entries, _context(resolved, role), ledger, ("roles", role)) for role in guide.roles}
     roles = tuple(plan_role(role, adds[role], context) for role in guide.roles)
     claims = _claims(name, adds, ledger)
-    router = plan_router(resolved, resolver, name, namespace, labels, _plugins(adds))
+    router = plan_router(resolved, resolver, name, namespace, labels, _router_extras(adds))
     monitoring = MonitoringPlan(interval="30s", path=resolved.selection.engine.metrics_path)
     monitored = bool(spec.monitoring and spec.monitoring.enabled)
     stack = _stack(resolved, name, namespace, release, labels)
@@ -86,7 +87,7 @@ def build_plan(request: Request, catalog: Catalog) -> Plan:
         objects=(),
         patches=tuple(spec.patches or ()),
         spec=resolved.data,
-        notices=(*resolved.notices, *_image_notices(roles, router)),
+        notices=(*resolved.notices, *_image_notices(roles, router), *_gateway_notices(router)),
         ledger=ledger,
     )
     return _with_objects(plan, resolved)
@@ -218,8 +219,23 @@ def _context(resolved: Resolved, role: str) -> Context:
         "release": {spec.release},
         "workload": {spec.workload},
         "router": {spec.router.mode if spec.router else None},
+        "gateway": {_gateway_class(resolved)},
     }
     return {key: frozenset(str(value) for value in found if value) for key, found in values.items()}
+
+
+def _gateway_class(resolved: Resolved) -> str | None:
+    router = resolved.stack.spec.router
+    if router is None or router.mode != "gateway" or router.gateway is None:
+        return None
+    return router.gateway.class_name
+
+
+def _router_extras(adds: dict[str, RoleAdds]) -> dict[str, Any]:
+    """What contributions add to the router: plugins of all roles together, other settings by the last word."""
+    found = [role_adds.data.get("router", {}) for role_adds in adds.values()]
+    extras = {key: value for added in found for key, value in added.items()}
+    return {**extras, "plugins": [plugin for added in found for plugin in added.get("plugins", [])]}
 
 
 def _claims(stack: str, adds: dict[str, RoleAdds], ledger: Ledger) -> tuple[ClaimPlan, ...]:
@@ -231,10 +247,6 @@ def _claims(stack: str, adds: dict[str, RoleAdds], ledger: Ledger) -> tuple[Clai
             ledger.note(("claims", name), ledger.of(("roles", role, "claims", claim.name)))
     ledger.note(("claims",), formula("claim templates that contributions ask for"))
     return tuple(found.values())
-
-
-def _plugins(adds: dict[str, RoleAdds]) -> list[dict[str, Any]]:
-    return [plugin for role_adds in adds.values() for plugin in role_adds.data.get("router", {}).get("plugins", [])]
 
 
 def _stack(resolved: Resolved, name: str, namespace: str, release: str, labels: dict[str, Any]) -> StackPlan:
@@ -263,7 +275,7 @@ def _stack(resolved: Resolved, name: str, namespace: str, release: str, labels: 
     )
 
 
-def _image_notices(roles: tuple[RolePlan, ...], router: Any) -> list[str]:
+def _image_notices(roles: tuple[RolePlan, ...], router: RouterPlan) -> list[str]:
     images = [role.container.image for role in roles]
     images += [role.sidecar.image for role in roles if role.sidecar]
     images += [router.image] + ([router.proxy.image] if router.proxy else [])
@@ -271,6 +283,15 @@ def _image_notices(roles: tuple[RolePlan, ...], router: Any) -> list[str]:
     return [
         f"image {image.reference}: the tag is inferred from the release, nobody here saw it published"
         for image in inferred.values()
+    ]
+
+
+def _gateway_notices(router: RouterPlan) -> list[str]:
+    if router.gateway is None or router.own_gateway is not None:
+        return []
+    return [
+        f"Gateway {router.gateway.name} is not part of this stack. The endpoint picker serves TLS with a certificate "
+        "of its own, so an Istio Gateway needs a DestinationRule (spec.router.gateway.className: istio renders one)"
     ]
 
 

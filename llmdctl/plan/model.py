@@ -210,9 +210,14 @@ class OwnGatewayPlan:
 
 @record
 class RouterPlan:
-    """The router: endpoint picker, its config, and the proxy or Gateway in front."""
+    """The router: endpoint picker, its config, and the proxy or Gateway in front.
+
+    `host` is the picker's name in the cluster's DNS; `route_timeouts` is None where the Gateway refuses them.
+    """
 
     name: str
+    host: str
+    route_timeouts: Data | None
     labels: Data
     selector: Data
     mode: str

@@ -33,9 +33,12 @@ def plan_router(
     stack: str,
     namespace: str,
     labels: dict[str, Any],
-    extra: list[dict[str, Any]],
+    extra: dict[str, Any],
 ) -> RouterPlan:
-    """The router of a stack. `extra` are plugins that contributions add. Raises UserError for a bad config."""
+    """The router of a stack. `extra` is what contributions add: `plugins`, `routeTimeouts`.
+
+    Raises UserError for a bad config.
+    """
     spec, ledger = resolved.stack.spec, resolved.ledger
     wanted = spec.router or Router()
     name = f"{stack}-epp"
@@ -47,6 +50,9 @@ def plan_router(
     monitored = bool(spec.monitoring and spec.monitoring.enabled)
     return RouterPlan(
         name=name,
+        host=f"{name}.{namespace}.svc.cluster.local",
+        # 0s leaves the end of a request to the engine: answers stream for minutes.
+        route_timeouts=None if extra.get("routeTimeouts") is False else {"request": "0s"},
         labels={**labels, COMPONENT: "endpoint-picker"},
         selector={"app.kubernetes.io/instance": stack, COMPONENT: "endpoint-picker"},
         mode=str(wanted.mode),
@@ -58,7 +64,7 @@ def plan_router(
         resources=plain_resources(wanted.resources),
         security_context=_closed(),
         config_file=CONFIG_FILE,
-        config=_config(resolved.selection.guide, wanted, image, extra),
+        config=_config(resolved.selection.guide, wanted, image, extra["plugins"]),
         grpc_port=GRPC_PORT,
         health_port=HEALTH_PORT,
         metrics_port=METRICS_PORT,

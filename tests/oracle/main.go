@@ -14,9 +14,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	serializer "k8s.io/apimachinery/pkg/runtime/serializer/json"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
+	istionetworking "istio.io/api/networking/v1alpha3"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
@@ -25,6 +27,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	resourcev1 "k8s.io/api/resource/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	inferencev1 "sigs.k8s.io/gateway-api-inference-extension/api/v1"
 	inferencev1alpha2 "sigs.k8s.io/gateway-api-inference-extension/apix/v1alpha2"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
@@ -83,9 +86,29 @@ func types() (*runtime.Scheme, error) {
 		appsv1.AddToScheme, autoscalingv2.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme,
 		networkingv1.AddToScheme, policyv1.AddToScheme, rbacv1.AddToScheme, resourcev1.AddToScheme,
 		gatewayv1.Install, gatewayv1beta1.Install, inferencev1.Install, inferencev1alpha2.Install,
-		leaderworkersetv1.AddToScheme, disaggregatedsetv1.AddToScheme,
+		leaderworkersetv1.AddToScheme, disaggregatedsetv1.AddToScheme, addIstio,
 	)
 	return scheme, builder.AddToScheme(scheme)
+}
+
+// destinationRule is Istio's message in a Kubernetes object. The message decodes itself: wrong types and enum values are
+// errors, unknown fields are not.
+type destinationRule struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitempty"`
+	Spec              istionetworking.DestinationRule `json:"spec,omitempty"`
+}
+
+func (rule *destinationRule) DeepCopyObject() runtime.Object {
+	return &destinationRule{rule.TypeMeta, *rule.ObjectMeta.DeepCopy(), *rule.Spec.DeepCopy()}
+}
+
+func addIstio(scheme *runtime.Scheme) error {
+	for _, version := range []string{"v1", "v1beta1", "v1alpha3"} {
+		kind := schema.GroupVersionKind{Group: "networking.istio.io", Version: version, Kind: "DestinationRule"}
+		scheme.AddKnownTypeWithName(kind, &destinationRule{})
+	}
+	return nil
 }
 
 func decode(decoder runtime.Decoder, number int, document []byte) result {

@@ -244,3 +244,29 @@ def test_stack_names_that_controllers_cannot_extend_are_refused() -> None:
         check_names("disaggregatedSet", "a" * 60, "prefill", 8)
     with pytest.raises(UserError, match="too long"):
         check_names("deployment", "a" * 50, "decode", 1)
+
+
+def test_an_own_gateway_of_istio_gets_what_istio_needs(make_plan: Any) -> None:
+    plan = make_plan(
+        OB, {"router": {"mode": "gateway", "gateway": {"className": "istio"}}}, metadata={"namespace": "x"}
+    )
+    templates = [found.template for found in plan.objects]
+    assert "router/destinationrule.yaml.j2" in templates
+    assert plan.router.host == "optimized-baseline-epp.x.svc.cluster.local"
+    other = make_plan(OB, {"router": {"mode": "gateway", "gateway": {"className": "kgateway"}}})
+    assert "router/destinationrule.yaml.j2" not in [found.template for found in other.objects]
+    standalone = make_plan(OB, {"router": {"gateway": {"className": "istio"}}})
+    assert "router/destinationrule.yaml.j2" not in [found.template for found in standalone.objects]
+
+
+def test_a_foreign_gateway_is_told_what_it_needs(make_plan: Any) -> None:
+    foreign = make_plan(OB, {"router": {"mode": "gateway"}})
+    assert any("DestinationRule" in notice for notice in foreign.notices)
+    own = make_plan(OB, {"router": {"mode": "gateway", "gateway": {"className": "istio"}}})
+    assert not any("DestinationRule" in notice for notice in own.notices)
+
+
+def test_gke_routes_carry_no_timeouts(make_plan: Any) -> None:
+    gateway = {"router": {"mode": "gateway", "gateway": {"className": "gke-l7-rilb"}}}
+    assert make_plan(OB, {"provider": "gke", **gateway}).router.route_timeouts is None
+    assert make_plan(OB, gateway).router.route_timeouts == {"request": "0s"}
