@@ -24,10 +24,16 @@ def expand_path(path: str, errors: list[UserError]) -> Iterator[str]:
     if path == STDIN:
         yield path
         return
-    if not Path(path).exists():
+    try:
+        # An empty path would mean the current directory, which nobody meant.
+        is_there, is_folder = bool(path) and Path(path).exists(), Path(path).is_dir()
+    except (OSError, ValueError) as error:
+        errors.append(UserError(f"{path} is not a path that can be looked up", why=str(error)))
+        return
+    if not is_there:
         errors.append(_missing(path))
         return
-    if not Path(path).is_dir():
+    if not is_folder:
         yield path
         return
     found = False

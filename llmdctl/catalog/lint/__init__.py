@@ -37,7 +37,11 @@ def lint_catalog(directory: str | Path) -> list[CatalogProblem]:
     nothing of a catalog in it.
     """
     root = Path(directory)
-    if not root.is_dir():
+    try:
+        is_there = bool(str(directory)) and root.is_dir()
+    except (OSError, ValueError):
+        is_there = False
+    if not is_there:
         raise UserError(f"there is no directory {directory}", fix="give the directory that holds the catalog's files")
     return _Linter(root).run()
 
