@@ -43,15 +43,20 @@ def main() -> None:
     """Writes one data file a kind, the index and the provenance."""
     kinds: dict[str, dict[str, Any]] = {}
     provenance: dict[str, dict[str, Any]] = {}
-    for data, source in [*from_modules(), *from_hand()]:
+    newer: dict[str, dict[str, str]] = {}
+    for data, source, since in [*from_modules(), *from_hand()]:
         key = f"{data['group']}/{data['kind']}"
         assert key not in kinds, key
-        kinds[key], provenance[key] = data, source
-    write(kinds, provenance)
+        kinds[key], provenance[key], newer[key] = data, source, since
+    write(kinds, provenance, newer)
 
 
-def from_modules() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Kinds and provenance from the CRD files of Go modules."""
+Made = tuple[dict[str, Any], dict[str, Any], dict[str, str]]
+"""A kind, its provenance, and which fields came with which llm-d release."""
+
+
+def from_modules() -> Iterator[Made]:
+    """Kinds from the CRD files of Go modules."""
     types = read(SOURCES / "types.yaml")
     for entry in read(SOURCES / "modules.yaml"):
         module = download(entry["module"], entry["version"])
@@ -69,15 +74,16 @@ def from_modules() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
                 "sha256": sha256(path),
                 "changes": "descriptions dropped",
             }
+            since: dict[str, str] = {}
             if overlay:
-                apply_overlay(data, read(SOURCES / "overlays" / overlay), types)
+                since = apply_overlay(data, read(SOURCES / "overlays" / overlay), types)
                 source["overlay"] = f"scripts/crds/overlays/{overlay}"
                 source["changes"] += "; the overlay's fields, bounds and rules are written by hand"
-            yield data, source
+            yield data, source, since
 
 
-def from_hand() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Kinds and provenance from our own sources."""
+def from_hand() -> Iterator[Made]:
+    """Kinds from our own sources."""
     types = read(SOURCES / "types.yaml")
     for path in sorted(SOURCES.glob("*.yaml")):
         if path.name in SHARED_FILES:
@@ -95,7 +101,7 @@ def from_hand() -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
         }
         source = {"source": "written by hand", "file": f"scripts/crds/{path.name}", "describes": text["describes"]}
         identity = {name: text[name] for name in ("group", "kind", "plural", "scope")}
-        yield {**identity, "versions": versions}, source
+        yield {**identity, "versions": versions}, source, {}
 
 
 def kind_of(crd: dict[str, Any]) -> dict[str, Any]:
@@ -134,11 +140,13 @@ def without_prose(schema: Any) -> Any:
     return out
 
 
-def apply_overlay(data: dict[str, Any], steps: list[dict[str, Any]], types: dict[str, Any]) -> None:
+def apply_overlay(data: dict[str, Any], steps: list[dict[str, Any]], types: dict[str, Any]) -> dict[str, str]:
     """Adds fields (`add`, compact notation) and sets keywords (`set`) at a path, in every version.
 
-    An overlay that the module has caught up with is an error, so that it gets removed.
+    An overlay that the module has caught up with is an error, so that it gets removed. Returns the path of each field
+    of a step with `since` -> the first llm-d release whose prerequisites have it.
     """
+    since = {}
     for version in data["versions"].values():
         for step in steps:
             node = at(version["schema"], step["at"])
@@ -152,6 +160,9 @@ def apply_overlay(data: dict[str, Any], steps: list[dict[str, Any]], types: dict
                     f"{data['kind']} has {keyword} at {step['at']} now: drop it from the overlay"
                 )
                 node[keyword] = value
+    for step in steps:
+        since.update({f"{step['at']}.{name}": step["since"] for name in step.get("add", {}) if "since" in step})
+    return since
 
 
 def at(schema: dict[str, Any], path: str) -> dict[str, Any]:
@@ -197,17 +208,19 @@ def expand_object(node: dict[str, Any], types: dict[str, Any]) -> dict[str, Any]
     return out
 
 
-def write(kinds: dict[str, dict[str, Any]], provenance: dict[str, dict[str, Any]]) -> None:
+def write(
+    kinds: dict[str, dict[str, Any]], provenance: dict[str, dict[str, Any]], newer: dict[str, dict[str, str]]
+) -> None:
     """Writes all files and removes those of kinds that are gone."""
     TARGET.mkdir(parents=True, exist_ok=True)
     for old in TARGET.glob("*.json.gz"):
         old.unlink()
-    index = {}
+    index: dict[str, dict[str, Any]] = {}
     for key, data in sorted(kinds.items()):
         name = f"{data['group']}_{data['plural']}.json.gz"
         text = json.dumps(data, sort_keys=True, separators=(",", ":"))
         (TARGET / name).write_bytes(gzip.compress(text.encode(), compresslevel=9, mtime=0))
-        index[key] = {"file": name}
+        index[key] = {"file": name, **({"since": newer[key]} if newer[key] else {})}
     (TARGET / "index.json").write_text(json.dumps(index, indent=2) + "\n")
     record = {"script": "scripts/make_crd_schemas.py", "kinds": dict(sorted(provenance.items()))}
     (TARGET / "crds.provenance.json").write_text(json.dumps(record, indent=2) + "\n")

@@ -9,10 +9,11 @@ from typing import Any
 from llmdctl.manifest.typed import nearest
 from llmdctl.schema import builtin
 from llmdctl.schema.compiler import CustomCompiler
-from llmdctl.schema.custom import CustomKind, bundled_kind, custom_kinds
+from llmdctl.schema.custom import CustomKind, bundled_kind, custom_kinds, release_order
 from llmdctl.schema.defaulting import complete
 from llmdctl.schema.fault import Violation, wrong_type
 from llmdctl.schema.node import Node
+from llmdctl.schema.structural import UnusableSchemaError
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,23 +66,29 @@ def _is_of_status(violation: Violation) -> bool:
 class SchemaStore:
     """Kinds of a Kubernetes minor and of an llm-d release's CRDs, plus CRDs that are added.
 
-    Raises ValueError for a minor that is not in SUPPORTED_MINORS.
+    Raises ValueError for a minor that is not in SUPPORTED_MINORS and for text that is not a release ("1.0").
     """
 
     def __init__(self, minor: str = "1.36", release: str = "1.0") -> None:
         if minor not in builtin.SUPPORTED_MINORS:
             raise ValueError(f"no schemas for Kubernetes {minor}; known: {', '.join(builtin.SUPPORTED_MINORS)}")
+        release_order(release)
         self.minor = minor
         self.release = release
         self._builtin = builtin.builtin_schemas(minor)
         self._added: dict[tuple[str, str], CustomKind] = {}
         self._found: dict[tuple[str, str], KindSchema | Unserved | None] = {}
+        self._unusable: dict[tuple[str, str], str] = {}
 
-    def add_crds(self, documents: Iterable[Mapping[str, Any]]) -> None:
-        """Adds CustomResourceDefinition objects; they take the place of bundled ones. Other kinds are passed over."""
+    def add_crds(self, documents: Iterable[Any]) -> None:
+        """Adds CustomResourceDefinition objects; they take the place of bundled ones. Other kinds are passed over.
+
+        One with a schema that can't be used leaves its kind without any: `why_unknown` then tells what is wrong.
+        """
         for kind in custom_kinds(documents):
             self._added[kind.group, kind.kind] = kind
         self._found.clear()
+        self._unusable.clear()
 
     def lookup(self, api_version: str, kind: str) -> KindSchema | Unserved | None:
         """The schema of a kind; Unserved when only other versions or minors have it; None when it is unknown."""
@@ -89,6 +96,14 @@ class SchemaStore:
         if key not in self._found:
             self._found[key] = self._lookup(api_version, kind)
         return self._found[key]
+
+    def why_unknown(self, api_version: str, kind: str) -> str:
+        """Why `lookup` has nothing to say of a kind; "" when it has."""
+        if self.lookup(api_version, kind) is not None:
+            return ""
+        fault = self._unusable.get((api_version, kind))
+        what = f"{api_version} {kind}"
+        return f"the CRD of {what} can't be used: {fault}" if fault else f"no schema for {what}"
 
     def _lookup(self, api_version: str, kind: str) -> KindSchema | Unserved | None:
         group, _, version = api_version.rpartition("/")
@@ -100,12 +115,16 @@ class SchemaStore:
             return KindSchema(api_version, kind, builtin.is_namespaced(kind), custom=False, node=node)
         return self._unserved_builtin(api_version, group, kind)
 
-    def _custom(self, custom: CustomKind, api_version: str, version: str) -> KindSchema | Unserved:
+    def _custom(self, custom: CustomKind, api_version: str, version: str) -> KindSchema | Unserved | None:
         entry = custom.versions.get(version)
         if entry is None or not entry.get("served", True):
             served = [f"{custom.group}/{name}" for name, other in custom.versions.items() if other.get("served", True)]
             return Unserved(api_version, custom.kind, "its CRD", f"the CRD serves {', '.join(served) or 'nothing'}")
-        schema = entry["schema"]
+        try:
+            schema = custom.schema_of(version)
+        except UnusableSchemaError as fault:
+            self._unusable[api_version, custom.kind] = str(fault)
+            return None
         node = CustomCompiler(self._builtin.object_meta()).root(schema)
         namespaced = custom.scope == "Namespaced"
         return KindSchema(api_version, custom.kind, namespaced, custom=True, node=node, structural=schema)

@@ -92,7 +92,7 @@ def check_structure(document: Document, store: SchemaStore) -> StructureResult:
         return StructureResult(_identity_findings(document), document.object, None, "no apiVersion and kind")
     schema = store.lookup(ref.api_version, ref.kind)
     if schema is None:
-        return StructureResult([], document.object, None, f"no schema for {ref.api_version} {ref.kind}")
+        return StructureResult([], document.object, None, store.why_unknown(ref.api_version, ref.kind))
     if isinstance(schema, Unserved):
         finding = _unserved_finding(document, schema)
         return StructureResult([finding], document.object, None, f"{ref.api_version} {ref.kind} is not served")

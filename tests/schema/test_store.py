@@ -118,3 +118,48 @@ def test_a_later_minor_knows_fields_that_an_earlier_one_does_not() -> None:
         assert isinstance(schema, KindSchema)
         kinds[minor] = [violation.kind for violation in schema.check(pod).violations]
     assert kinds == {"1.33": ["unknown"], "1.34": []}
+
+
+@pytest.mark.parametrize(
+    ("api_version", "kind", "spec"),
+    [
+        (
+            "leaderworkerset.x-k8s.io/v1",
+            "LeaderWorkerSet",
+            {"groupIdentity": "Hash", "leaderWorkerTemplate": {"workerTemplate": {"spec": {"containers": []}}}},
+        ),
+        (
+            "disaggregatedset.x-k8s.io/v1",
+            "DisaggregatedSet",
+            {
+                "slices": 2,
+                "roles": [
+                    {
+                        "name": name,
+                        "spec": {
+                            "groupIdentity": "Hash",
+                            "leaderWorkerTemplate": {"workerTemplate": {"spec": {"containers": []}}},
+                        },
+                    }
+                    for name in ("prefill", "decode")
+                ],
+            },
+        ),
+    ],
+)
+def test_an_older_release_does_not_know_what_its_leader_worker_set_lacks(
+    api_version: str, kind: str, spec: dict[str, Any]
+) -> None:
+    obj = {"apiVersion": api_version, "kind": kind, "metadata": {"name": "a"}, "spec": spec}
+    unknown = {}
+    for release in ("0.9", "1.0", "1.10"):
+        schema = SchemaStore(release=release).lookup(api_version, kind)
+        assert isinstance(schema, KindSchema)
+        unknown[release] = {str(violation.path[-1]) for violation in schema.check(obj).violations}
+    assert unknown == {"0.9": {"groupIdentity"}, "1.0": set(), "1.10": set()}
+
+
+@pytest.mark.parametrize("release", ["", "1", "v1.0", "latest", "1.0.0"])
+def test_a_release_is_two_numbers(release: str) -> None:
+    with pytest.raises(ValueError, match="not an llm-d release"):
+        SchemaStore(release=release)
