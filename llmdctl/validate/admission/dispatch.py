@@ -36,6 +36,9 @@ from llmdctl.validate.admission.workloads import (
 
 Check = Callable[[Object, Out], None]
 
+FAILS_LATER = "(the server accepts it, and the pods then fail)"
+"""Ends the title of a finding that the server itself would not make."""
+
 _RBAC = "rbac.authorization.k8s.io"
 _CHECKS: Mapping[tuple[str, str], Check] = {
     ("", "Pod"): check_pod,
@@ -100,7 +103,7 @@ def admission_findings(
 def _finding(document: Document, ref: ObjectRef, violation: Violation) -> tuple[Finding, Place]:
     rule = RULES_BY_CODE[violation.code]
     place = document.place(*violation.path)
-    later = " (the server accepts it, and the pods then fail)" if violation.later else ""
+    later = f" {FAILS_LATER}" if violation.later else ""
     finding = Finding(
         code=rule.code,
         severity=rule.severity,
