@@ -84,7 +84,7 @@ ADM_RULES: tuple[Rule, ...] = (
     ),
     _rule(
         "ADM017", "the role or binding is not allowed", _REFUSED,
-        "rules need verbs, apiGroups and resources; subjects of kind ServiceAccount need a namespace",
+        "rules need verbs, apiGroups and resources; in a ClusterRoleBinding a ServiceAccount needs a namespace",
         "k8s.io/kubernetes pkg/apis/rbac/validation/validation.go",
     ),
     _rule(
