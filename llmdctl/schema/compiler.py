@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from llmdctl.schema.combine import enum_check, junctor_checks, keyed_check, unique_check
-from llmdctl.schema.node import NONE, Check, ListForm, MapForm, Node, ObjectForm, chain, count_check, fine
+from llmdctl.schema.formats import known_format
+from llmdctl.schema.node import NONE, Check, ListForm, MapForm, Node, ObjectForm, chain, fine, least_check, most_check
 from llmdctl.schema.scalars import integer_types, number_checks, quantity_types, string_checks, typed_text_check
 
 PRESERVE = "x-kubernetes-preserve-unknown-fields"
@@ -125,7 +126,8 @@ class CustomCompiler:
         nullable = bool(schema.get("nullable"))
         if nullable:
             types = {**types, NONE: fine}
-        return Node(types, expected, extras=tuple(extras), form=form, nullable=nullable)
+        named = known_format(schema.get("format", ""), expected)
+        return Node(types, expected, extras=tuple(extras), form=form, nullable=nullable, named=named)
 
 
 class JunctorCompiler:
@@ -194,18 +196,18 @@ def _defaults(properties: Mapping[str, Any]) -> dict[str, Any]:
 def _size_checks(schema: Mapping[str, Any]) -> list[Check]:
     checks = []
     if "minProperties" in schema:
-        checks.append(count_check(schema["minProperties"], "length", "properties", minimum=True))
+        checks.append(least_check(schema["minProperties"], "properties"))
     if "maxProperties" in schema:
-        checks.append(count_check(schema["maxProperties"], "length", "properties", minimum=False))
+        checks.append(most_check(schema["maxProperties"], "properties"))
     return checks
 
 
 def _list_checks(schema: Mapping[str, Any]) -> list[Check]:
     checks: list[Check] = []
     if "minItems" in schema:
-        checks.append(count_check(schema["minItems"], "length", "items", minimum=True))
+        checks.append(least_check(schema["minItems"], "items"))
     if "maxItems" in schema:
-        checks.append(count_check(schema["maxItems"], "length", "items", minimum=False))
+        checks.append(most_check(schema["maxItems"], "items"))
     if schema.get(LIST_TYPE) == "map":
         checks.append(keyed_check(schema.get("x-kubernetes-list-map-keys", ())))
     if schema.get(LIST_TYPE) == "set" or schema.get("uniqueItems"):

@@ -70,10 +70,15 @@ def unknown(key: str, known: Iterable[str]) -> Fault:
     return Fault("unknown", f'unknown field "{HERE}"', f"unknown field {show(key)}{hint}", key, suggestion=close)
 
 
-def wrong_type(value: Any, expected: str) -> Fault:
-    """A value of another JSON type. `expected` is what the server calls the type: `integer`, `integer,string`."""
+def wrong_type(value: Any, expected: str, named: str = "") -> Fault:
+    """A value of another JSON type. `expected` is what the server calls the type: `integer`, `integer,string`.
+
+    Of a schema with a format (`named`) the server compares Go's formats first, and has none for booleans and maps.
+    """
     actual = type_name(value)
-    message = f'Invalid value: "{actual}": {HERE} in body must be of type {expected}: "{actual}"'
+    by_format = bool(named) and type(value) in _GO_FORMATS
+    wanted, given = (named, _GO_FORMATS[type(value)]) if by_format else (expected, actual)
+    message = f'Invalid value: "{given}": {HERE} in body must be of type {wanted}: "{given}"'
     article = _ARTICLES.get(expected, f"a {expected}")
     shown = f" ({show(value)})" if isinstance(value, str | int | float) else ""
     summary = f"{HERE} must be {article}, not {_ARTICLES.get(actual, actual)}{shown}"
@@ -108,6 +113,18 @@ def unsupported(value: Any, allowed: Iterable[Any]) -> Fault:
 def should(kind: str, value: Any, what: str) -> Fault:
     """A bound or pattern that is not kept; `what` follows "in body should"."""
     return Fault(kind, f"Invalid value: {show(value)}: {HERE} in body should {what}", f"{HERE} should {what}")
+
+
+def too_long(size: int, limit: int) -> Fault:
+    """Text with more characters than allowed. The server says bytes, and counts characters."""
+    message = f"Too long: may not be more than {limit} byte{'' if limit == 1 else 's'}"
+    return Fault("length", message, f"{HERE} may have at most {limit} characters, not {size}")
+
+
+def too_many(size: int, limit: int, what: str) -> Fault:
+    """A list with more items, or a map with more fields, than allowed. The server calls both items."""
+    message = f"Too many: {size}: must have at most {limit} item{'' if limit == 1 else 's'}"
+    return Fault("length", message, f"{HERE} may have at most {limit} {what}, not {size}")
 
 
 def duplicate(index: int, shown: str) -> Fault:
@@ -152,6 +169,7 @@ _TYPES = {
     list: "array",
     dict: "object",
 }
+_GO_FORMATS = {bool: "", dict: "", int: "int64", float: "float64"}
 _ARTICLES = {
     "null": "null",
     "boolean": "a boolean",

@@ -153,3 +153,13 @@ FORMATS: dict[str, Callable[[str], bool]] = {
 def format_test(name: str) -> Callable[[str], bool] | None:
     """The test of a string format, or None where the server accepts everything."""
     return FORMATS.get(name.replace("-", ""))
+
+
+def known_format(name: str, kind: str) -> str:
+    """The name itself when the server knows a format of that name for the type `kind`; else ""."""
+    if kind == "string":
+        return name if format_test(name) or name == "password" else ""
+    return name if name in _NUMBERS.get(kind, ()) else ""
+
+
+_NUMBERS = {"integer": ("int32", "int64"), "number": ("float", "double")}

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from llmdctl.findings import MapKey
-from llmdctl.schema.fault import Fault, required, should, unknown, wrong_type
+from llmdctl.schema.fault import Fault, required, should, too_long, too_many, unknown, wrong_type
 
 Faults = list[Fault] | None
 Check = Callable[[Any], Faults]
@@ -24,9 +24,10 @@ class Node:
     `by_type` maps the Python types that are allowed here to what else holds for them, `expected` is the server's name
     for that set, `extras` are checks that look at a value of any allowed type (enumerations, combinations of schemas).
     `fast` is a type whose values need no call at all. `form` is the object or list part of the node, for defaulting.
+    `named` is the schema's format where the server names that instead of the type.
     """
 
-    __slots__ = ("by_type", "expected", "extras", "fast", "form", "nullable")
+    __slots__ = ("by_type", "expected", "extras", "fast", "form", "named", "nullable")
 
     def __init__(
         self,
@@ -36,12 +37,14 @@ class Node:
         extras: tuple[Check, ...] = (),
         form: ObjectForm | MapForm | ListForm | None = None,
         nullable: bool = False,
+        named: str = "",
     ) -> None:
         self.by_type = by_type
         self.expected = expected
         self.extras = extras
         self.form = form
         self.nullable = nullable
+        self.named = named
         free = [kind for kind, check in by_type.items() if check is fine and kind is not NONE]
         self.fast = free[0] if len(free) == 1 and not extras else None
 
@@ -49,7 +52,7 @@ class Node:
         """The faults of a value, or None. Their paths start at the value."""
         rule = self.by_type.get(type(value))
         if rule is None:
-            faults = [wrong_type(value, self.expected)]
+            faults = [wrong_type(value, self.expected, self.named)]
         elif not self.extras or value is None:
             return rule(value)
         else:
@@ -184,15 +187,24 @@ def chain(checks: list[Check]) -> Check:
     return run
 
 
-def count_check(limit: int, kind: str, what: str, *, minimum: bool) -> Check:
-    """A bound on the number of items, fields or characters (code points, as the server counts)."""
-    bound = f"{'at least' if minimum else 'at most'} {limit} {what}"
-    text = f"be {bound}" if what == "chars long" else f"have {bound}"
+def least_check(limit: int, what: str) -> Check:
+    """A lower bound on the number of items, fields or characters (code points, as the server counts)."""
+    text = f"{'be' if what == 'chars long' else 'have'} at least {limit} {what}"
 
     def check(value: Any) -> Faults:
         size = len(value)
-        if size < limit if minimum else size > limit:
-            return [should(kind, value if isinstance(value, str) else size, text)]
-        return None
+        return [should("length", value if isinstance(value, str) else size, text)] if size < limit else None
+
+    return check
+
+
+def most_check(limit: int, what: str) -> Check:
+    """An upper bound on the number of items, fields or characters (code points, as the server counts)."""
+
+    def check(value: Any) -> Faults:
+        size = len(value)
+        if size <= limit:
+            return None
+        return [too_long(size, limit) if isinstance(value, str) else too_many(size, limit, what)]
 
     return check

@@ -8,27 +8,35 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from llmdctl.schema.fault import HERE, Fault, should, show, wrong_type
-from llmdctl.schema.formats import QUANTITY, format_test, is_base64, is_date_time
-from llmdctl.schema.node import Check, Faults, count_check, fine
+from llmdctl.schema.formats import QUANTITY, format_test, is_base64, is_date_time, known_format
+from llmdctl.schema.node import Check, Faults, fine, least_check, most_check
 from llmdctl.schema.patterns import compile_re2
 
 _RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
 
 def string_checks(schema: Mapping[str, Any]) -> list[Check]:
-    """Lengths (in code points), pattern and format of a string."""
-    checks: list[Check] = []
-    if "minLength" in schema:
-        checks.append(count_check(schema["minLength"], "length", "chars long", minimum=True))
+    """Lengths (in code points), pattern and format of a string. Of lengths and pattern the first fault is told."""
+    bounds: list[Check] = []
     if "maxLength" in schema:
-        checks.append(count_check(schema["maxLength"], "length", "chars long", minimum=False))
+        bounds.append(most_check(schema["maxLength"], "characters"))
+    if "minLength" in schema:
+        bounds.append(least_check(schema["minLength"], "chars long"))
     pattern = compile_re2(schema["pattern"]) if schema.get("pattern") else None
     if pattern:
-        checks.append(_pattern_check(pattern, schema["pattern"]))
+        bounds.append(_pattern_check(pattern, schema["pattern"]))
+    checks = [_first_of(bounds)] if len(bounds) > 1 else bounds
     test = format_test(schema["format"]) if isinstance(schema.get("format"), str) else None
     if test:
         checks.append(_format_check(test, schema["format"]))
     return checks
+
+
+def _first_of(checks: list[Check]) -> Check:
+    def check(value: str) -> Faults:
+        return next((faults for check in checks if (faults := check(value))), None)
+
+    return check
 
 
 def _pattern_check(pattern: re.Pattern[str], written: str) -> Check:
@@ -85,6 +93,7 @@ def integer_types(schema: Mapping[str, Any], checks: Check = fine, expected: str
     """The Python types that an integer may have. A whole float is an integer for the server too."""
     name = schema.get("format", "")
     low, high = _RANGES.get(name, _RANGES["int64"])
+    named = known_format(name, expected)
 
     def whole(value: int) -> Faults:
         if low <= value <= high:
@@ -93,7 +102,7 @@ def integer_types(schema: Mapping[str, Any], checks: Check = fine, expected: str
 
     def fractional(value: float) -> Faults:
         if not math.isfinite(value) or value != math.floor(value):
-            return [wrong_type(value, expected)]
+            return [wrong_type(value, expected, named)]
         return whole(int(value))
 
     return {int: whole, float: fractional}
