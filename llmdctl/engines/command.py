@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,6 +19,8 @@ class Opaque:
 
 
 Word = str | Opaque
+
+_OPAQUE_FLAG = re.compile(r"--?[A-Za-z][\w.-]*=.*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +136,7 @@ def parse(engine: str, argv: Sequence[Word], table: FlagTable | None = None) -> 
     index = 0
     while index < len(argv):
         word = argv[index]
-        if isinstance(word, Opaque) or not _is_flag(word):
+        if not _is_flag(word):
             positionals.append(word)
             index += 1
             continue
@@ -146,7 +149,10 @@ def parse(engine: str, argv: Sequence[Word], table: FlagTable | None = None) -> 
 
 
 def _is_flag(word: Word) -> bool:
-    if isinstance(word, Opaque) or not word.startswith("-") or len(word) < 2:
+    if isinstance(word, Opaque):
+        # The flag of `--flag=$(VALUE)` is known, only its value is not.
+        return _OPAQUE_FLAG.fullmatch(word.text) is not None
+    if not word.startswith("-") or len(word) < 2:
         return False
     # -1 and -0.5 are values, -tp is vLLM's short flag.
     return not word[1:].lstrip("-").replace(".", "", 1).isdigit()
@@ -167,7 +173,7 @@ def _option(engine: str, argv: Sequence[Word], index: int, table: FlagTable | No
     if "." in written and flag is not None and flag.kind == "json":
         key = written.lstrip("-").partition(".")[2]
     if equals:
-        values: tuple[Word, ...] = (attached,)
+        values: tuple[Word, ...] = (Opaque(attached) if isinstance(word, Opaque) else attached,)
     elif negated or (flag is not None and flag.kind == "bool"):
         values = ()
     else:

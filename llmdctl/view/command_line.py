@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 
 from llmdctl.engines import (
     FlagTable,
-    Invocation,
-    Opaque,
-    Source,
-    Word,
     find_engine,
     known_versions,
     load_table,
@@ -23,7 +17,6 @@ from llmdctl.view.container import Container
 from llmdctl.view.engine import EngineCommand
 from llmdctl.view.versions import image_version
 
-_OPAQUE_FLAG = re.compile(r"(--?[A-Za-z][\w.-]*)=(.*)", re.DOTALL)
 _PROGRAMS = ("vllm", "sglang", "trtllm", "inference-sim")
 
 
@@ -37,25 +30,10 @@ def read_engine(container: Container, stated: Callable[[str], Version | None]) -
     found = find_engine(container.command, container.args, env)
     if found is None:
         return None
-    found = _split_opaque(found)
     version = stated(found.engine) or image_version(container.image, found.engine)
     table = table_for(found.engine, version)
     parsed = parse(found.engine, found.argv, table)
     return EngineCommand(container, found, parsed, version, table)
-
-
-def _split_opaque(found: Invocation) -> Invocation:
-    """`--flag=VALUE` with a value that only the pod knows as two words, since the flag itself is known."""
-    if not any(isinstance(word, Opaque) for word in found.argv):
-        return found
-    argv: list[Word] = []
-    sources: list[Source] = []
-    for word, source in zip(found.argv, found.sources, strict=True):
-        match = _OPAQUE_FLAG.fullmatch(word.text) if isinstance(word, Opaque) else None
-        parts = [match[1], Opaque(match[2])] if match else [word]
-        argv.extend(parts)
-        sources.extend([source] * len(parts))
-    return replace(found, argv=tuple(argv), sources=tuple(sources))
 
 
 @cache

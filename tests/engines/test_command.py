@@ -118,8 +118,12 @@ def test_dotted_keys_set_members_of_a_json_flag() -> None:
     assert parsed.get_json("kv-transfer-config") == {"kv_role": "kv_both", "kv_connector": "NixlConnector"}
 
 
-def test_what_only_the_pod_knows_is_neither_given_nor_absent() -> None:
-    parsed = parse("vllm", ["--port", Opaque("$((8000 + RANK))")], table("vllm"))
+@pytest.mark.parametrize(
+    "argv", [["--port", Opaque("$((8000 + RANK))")], [Opaque("--port=$((8000 + RANK))")]], ids=["apart", "attached"]
+)
+def test_what_only_the_pod_knows_is_neither_given_nor_absent(argv: list[str | Opaque]) -> None:
+    parsed = parse("vllm", argv, table("vllm"))
+    assert not parsed.positionals
     assert parsed.is_opaque("port")
     assert parsed.get_int("port", default=8000) is None
 
