@@ -18,11 +18,10 @@ from llmdctl.plan.model import (
     ObjectPlan,
     Plan,
     PoolPlan,
-    RolePlan,
-    RouterPlan,
     ServingAccountPlan,
     StackPlan,
 )
+from llmdctl.plan.notices import claim_notices, gateway_notices, image_notices
 from llmdctl.plan.origin import Ledger, Origin, OriginKind, formula
 from llmdctl.plan.pods import CACHE_MOUNT
 from llmdctl.plan.request import Request
@@ -65,6 +64,7 @@ def build_plan(request: Request, catalog: Catalog) -> Plan:
     adds = {role: collect(entries, _context(resolved, role), ledger, ("roles", role)) for role in guide.roles}
     roles = tuple(plan_role(role, adds[role], context) for role in guide.roles)
     claims = _claims(name, adds, ledger)
+    notices = claim_notices(resolved, claims, allowed=request.allow_unsupported)
     router = plan_router(resolved, resolver, name, namespace, labels, _router_extras(adds))
     monitoring = MonitoringPlan(interval="30s", path=resolved.selection.engine.metrics_path)
     monitored = bool(spec.monitoring and spec.monitoring.enabled)
@@ -87,7 +87,7 @@ def build_plan(request: Request, catalog: Catalog) -> Plan:
         objects=(),
         patches=tuple(spec.patches or ()),
         spec=resolved.data,
-        notices=(*resolved.notices, *_image_notices(roles, router), *_gateway_notices(router)),
+        notices=(*resolved.notices, *notices, *image_notices(roles, router), *gateway_notices(router)),
         ledger=ledger,
     )
     return _with_objects(plan, resolved)
@@ -273,26 +273,6 @@ def _stack(resolved: Resolved, name: str, namespace: str, release: str, labels: 
             "llmdctl.io/release": release,
         },
     )
-
-
-def _image_notices(roles: tuple[RolePlan, ...], router: RouterPlan) -> list[str]:
-    images = [role.container.image for role in roles]
-    images += [role.sidecar.image for role in roles if role.sidecar]
-    images += [router.image] + ([router.proxy.image] if router.proxy else [])
-    inferred = {image.name: image for image in images if image.inferred}
-    return [
-        f"image {image.reference}: the tag is inferred from the release, nobody here saw it published"
-        for image in inferred.values()
-    ]
-
-
-def _gateway_notices(router: RouterPlan) -> list[str]:
-    if router.gateway is None or router.own_gateway is not None:
-        return []
-    return [
-        f"Gateway {router.gateway.name} is not part of this stack. The endpoint picker serves TLS with a certificate "
-        "of its own, so an Istio Gateway needs a DestinationRule (spec.router.gateway.className: istio renders one)"
-    ]
 
 
 def _with_objects(plan: Plan, resolved: Resolved) -> Plan:

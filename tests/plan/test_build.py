@@ -270,3 +270,21 @@ def test_gke_routes_carry_no_timeouts(make_plan: Any) -> None:
     gateway = {"router": {"mode": "gateway", "gateway": {"className": "gke-l7-rilb"}}}
     assert make_plan(OB, {"provider": "gke", **gateway}).router.route_timeouts is None
     assert make_plan(OB, gateway).router.route_timeouts == {"request": "0s"}
+
+
+DRA = {"devices": {"mode": "dra"}, "kubeVersion": "1.35"}
+
+
+@pytest.mark.parametrize("guide", [PD, OB])
+def test_claims_that_nobody_describes_are_refused_rather_than_left_out(make_plan: Any, guide: str) -> None:
+    with pytest.raises(UserError, match="nothing in the catalog says which devices to claim"):
+        make_plan(guide, DRA)
+    plan = make_plan(guide, DRA, allow=True)
+    assert any("instead" in notice for notice in plan.notices)
+    assert all("nvidia.com/gpu" in role.container.resources["limits"] for role in plan.roles)
+
+
+def test_claims_of_a_provider_take_the_place_of_counted_accelerators(make_plan: Any) -> None:
+    plan = make_plan(PD, {**DRA, "provider": "gke"})
+    assert [claim.name for claim in plan.claims]
+    assert all("nvidia.com/gpu" not in role.container.resources.get("limits", {}) for role in plan.roles)

@@ -1,0 +1,49 @@
+"""What a plan tells its user besides the objects."""
+
+from __future__ import annotations
+
+from llmdctl.findings import UserError
+from llmdctl.plan.model import ClaimPlan, RolePlan, RouterPlan
+from llmdctl.plan.resolve import Resolved
+
+
+def claim_notices(resolved: Resolved, claims: tuple[ClaimPlan, ...], *, allowed: bool) -> tuple[str, ...]:
+    """Nothing, or why a stack that wants claims has none. Raises UserError unless `allowed`."""
+    spec, selection = resolved.stack.spec, resolved.selection
+    if claims or not spec.devices or spec.devices.mode != "dra":
+        return ()
+    providers = " and ".join(provider.name for provider in selection.providers) or "no provider"
+    what = (
+        f"spec.devices.mode is dra, but nothing in the catalog says which devices to claim for "
+        f"{selection.accelerator.name} with {providers} in guide {selection.guide.name}"
+    )
+    if allowed:
+        return (f"{what}; the pods count {selection.accelerator.resource} instead",)
+    raise UserError(
+        what,
+        why="the pods would be rendered without a claim",
+        fix="leave spec.devices.mode out, choose a provider whose catalog entry contributes claims, "
+        "or add a Contribution with `claims` through --catalog",
+    )
+
+
+def image_notices(roles: tuple[RolePlan, ...], router: RouterPlan) -> list[str]:
+    """Images whose tags nobody has confirmed."""
+    images = [role.container.image for role in roles]
+    images += [role.sidecar.image for role in roles if role.sidecar]
+    images += [router.image] + ([router.proxy.image] if router.proxy else [])
+    inferred = {image.name: image for image in images if image.inferred}
+    return [
+        f"image {image.reference}: the tag is inferred from the release, nobody here saw it published"
+        for image in inferred.values()
+    ]
+
+
+def gateway_notices(router: RouterPlan) -> list[str]:
+    """What a Gateway that is not part of the stack must bring itself."""
+    if router.gateway is None or router.own_gateway is not None:
+        return []
+    return [
+        f"Gateway {router.gateway.name} is not part of this stack. The endpoint picker serves TLS with a certificate "
+        "of its own, so an Istio Gateway needs a DestinationRule (spec.router.gateway.className: istio renders one)"
+    ]
