@@ -1,0 +1,111 @@
+"""`llmdctl render`: what it prints, what it writes, and how it ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+from cli_run import Result, run_cli
+
+Run = Callable[..., Result]
+PD = "pd-disaggregation"
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
+    """Runs the command line in this process, with a cache directory of its own."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return lambda *args: run_cli(capsys, monkeypatch, *args)
+
+
+def kinds(text: str) -> list[str]:
+    return [obj["kind"] for obj in yaml.safe_load_all(text)]
+
+
+def test_objects_go_to_stdout_and_the_summary_to_stderr(run: Run) -> None:
+    result = run("render", PD)
+    assert result.code == 0
+    assert {"DisaggregatedSet", "InferencePool", "Deployment"} <= set(kinds(result.out))
+    assert "prefill  1 x TP1" in result.err
+    assert f"rendered {len(kinds(result.out))} objects\n" in result.err
+    assert "0 errors, 0 warnings" in result.err
+
+
+def test_a_directory_holds_the_same_objects_and_the_summary_goes_to_stdout(run: Run, tmp_path: Path) -> None:
+    plain = run("render", PD)
+    into = tmp_path / "out"
+    result = run("render", PD, "-o", str(into))
+    assert result.code == 0
+    assert f"objects into {into}\n" in result.out
+    assert "kubectl apply --server-side -n" in result.out
+    written = [yaml.safe_load(path.read_text(encoding="utf-8")) for path in into.glob("*.yaml")]
+    assert sorted(map(str, written)) == sorted(map(str, yaml.safe_load_all(plain.out)))
+
+
+def test_quiet_leaves_the_objects_alone(run: Run) -> None:
+    result = run("render", PD, "-q")
+    assert all(line.startswith("notice: ") for line in result.err.splitlines())
+    assert kinds(result.out)
+
+
+def test_a_second_run_gives_the_same_bytes(run: Run) -> None:
+    assert run("render", PD, "-q").out == run("render", PD, "-q").out
+
+
+def test_what_was_rendered_validates_when_read_back(run: Run, tmp_path: Path) -> None:
+    into = tmp_path / "out"
+    assert run("render", PD, "-o", str(into)).code == 0
+    result = run("validate", "--complete", str(into))
+    assert result.code == 0, result.out
+
+
+def test_an_error_in_the_rendered_objects_ends_with_1_and_says_where(run: Run) -> None:
+    broken = ("--set", "roles.decode.engineArgs.block-size=7")
+    result = run("render", PD, *broken)
+    assert (result.code, bool(result.out)) == (1, True)
+    assert "error KVT" in result.err
+    unchecked = run("render", PD, *broken, "--no-validate")
+    assert unchecked.code == 0
+    assert "nothing (--no-validate)" in unchecked.err
+    assert unchecked.out == result.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("--name", "mine"), "stack mine in namespace"),
+        (("-n", "there"), "in namespace there"),
+        (("--engine", "sglang"), "sglang on"),
+        (("--accelerator", "nvidia-h200", "--provider", "gke"), "nvidia-h200, provider gke"),
+        (("--set", "roles.decode.replicas=3"), "decode   3 x"),
+        (("--kube-version", "1.34"), "Kubernetes 1.34"),
+    ],
+)
+def test_flags_reach_the_stack(run: Run, arguments: tuple[str, ...], line: str) -> None:
+    result = run("render", PD, *arguments)
+    assert result.code == 0, result.err
+    assert line in result.err
+
+
+def test_a_stack_file_gives_what_the_flags_give(run: Run, tmp_path: Path) -> None:
+    stack = tmp_path / "stack.yaml"
+    stack.write_text(
+        f"apiVersion: llmdctl.io/v1alpha1\nkind: InferenceStack\nmetadata: {{name: mine}}\n"
+        f"spec: {{guide: {PD}, roles: {{decode: {{replicas: 3}}}}}}\n",
+        encoding="utf-8",
+    )
+    from_file = run("render", "-f", str(stack), "-q")
+    from_flags = run("render", PD, "--name", "mine", "--set", "roles.decode.replicas=3", "-q")
+    assert from_file.code == 0, from_file.err
+    assert from_file.out == from_flags.out
+
+
+def test_a_cache_directory_that_cannot_be_made_is_done_without(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken = tmp_path / "taken"
+    taken.write_text("", encoding="utf-8")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(taken))
+    assert run("render", PD).code == 0
