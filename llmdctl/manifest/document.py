@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from llmdctl.findings import ObjectRef, Path, Place, SourceRef
@@ -37,11 +37,12 @@ class Document:
     object: Any
     source: SourceRef
     item: int | None = None
+    ref: ObjectRef = field(init=False, repr=False, compare=False)
+    """The object's identity when it was read."""
 
-    @property
-    def ref(self) -> ObjectRef:
-        """The object's identity."""
-        return object_ref(self.object)
+    def __post_init__(self) -> None:
+        """Reads the identity once, since every rule asks for it."""
+        object.__setattr__(self, "ref", object_ref(self.object))
 
     def place(self, *path: str | int) -> Place:
         """A place inside this object."""

@@ -107,23 +107,27 @@ class View:
         return out
 
     @cached_property
-    def _templates_by_label(self) -> dict[tuple[str, str], list[PodTemplate]]:
-        out: dict[tuple[str, str], list[PodTemplate]] = defaultdict(list)
+    def _templates_by_label(self) -> dict[tuple[str, str], dict[str, list[PodTemplate]]]:
+        """By label and namespace: looking at every template for every selector would be quadratic."""
+        out: dict[tuple[str, str], dict[str, list[PodTemplate]]] = defaultdict(lambda: defaultdict(list))
         for template in self.templates:
-            for key, value in template.labels.fixed.items():
-                out[key, value].append(template)
+            for pair in template.labels.fixed.items():
+                out[pair][template.namespace].append(template)
         return out
 
     @cached_property
     def _varying_templates(self) -> list[PodTemplate]:
         return [template for template in self.templates if template.labels.varying]
 
-    def candidates(self, selector: Mapping[str, str]) -> Iterator[PodTemplate]:
+    def _candidates(self, selector: Mapping[str, str], namespaces: Sequence[str] | None) -> Iterator[PodTemplate]:
         """Templates that may match: those of the selector's rarest pair, and those with labels set pod by pod."""
         if not selector:
             yield from self.templates
             return
-        rarest = min((self._templates_by_label.get(pair, []) for pair in selector.items()), key=len)
+        by_namespace = [self._templates_by_label.get(pair, {}) for pair in selector.items()]
+        wanted = by_namespace[0].keys() if namespaces is None or "" in namespaces else {*namespaces, ""}
+        found = [[item for name in sorted(wanted) for item in named.get(name, ())] for named in by_namespace]
+        rarest = min(found, key=len)
         yield from rarest
         seen = {id(template) for template in rarest}
         yield from (template for template in self._varying_templates if id(template) not in seen)
@@ -136,7 +140,7 @@ class View:
         They are looked for in the document's namespace, or in `namespaces` (None: in all).
         """
         chosen = (document.ref.namespace,) if namespaces is not None and not namespaces else namespaces
-        for template in self.candidates(selector):
+        for template in self._candidates(selector, chosen):
             if chosen is not None and not any(same_namespace(template.namespace, name) for name in chosen):
                 continue
             if template.labels.match(selector) is not Match.NONE and self.worlds.meet(document, template.node.document):
