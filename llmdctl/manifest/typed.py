@@ -260,15 +260,17 @@ def _convert_scalar(kind: Any, data: Any, path: Path, meta: Mapping[str, Any], p
 def _check_bounds(value: Any, path: Path, meta: Mapping[str, Any], problems: list[Problem]) -> None:
     minimum, maximum = meta.get("minimum"), meta.get("maximum")
     if minimum is not None and value < minimum:
-        problems.append(Problem(path, f"{value} is less than {minimum}"))
+        problems.append(Problem(path, f"{value} is less than {minimum}", f"use {minimum} or more"))
     if maximum is not None and value > maximum:
-        problems.append(Problem(path, f"{value} is more than {maximum}"))
+        problems.append(Problem(path, f"{value} is more than {maximum}", f"use {maximum} or less"))
     if not isinstance(value, str):
         return
     if meta.get("max_length") and len(value) > meta["max_length"]:
-        problems.append(Problem(path, f"longer than {meta['max_length']} characters"))
+        problems.append(Problem(path, f"longer than {meta['max_length']} characters", "shorten it"))
     if meta.get("pattern") and not re.fullmatch(meta["pattern"], value):
-        problems.append(Problem(path, f"{_show(value)} does not match {meta['pattern']}"))
+        known = [_show(example) for example in meta.get("examples", ())]
+        fix = f"write it as in {' or '.join(known)}" if known else "write it in that form"
+        problems.append(Problem(path, f"{_show(value)} does not match {meta['pattern']}", fix))
 
 
 _TYPE_NAMES = {bool: "true or false", int: "a whole number", float: "a number", str: "a string"}

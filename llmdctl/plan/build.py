@@ -28,6 +28,7 @@ from llmdctl.plan.request import Request
 from llmdctl.plan.resolve import Resolved, resolve
 from llmdctl.plan.roles import INSTANCE, SERVING_LABEL, RoleContext, plan_role
 from llmdctl.plan.router import plan_router
+from llmdctl.schema import SUPPORTED_MINORS
 from llmdctl.spec.model import NAME_MAX, Model
 
 GROUP_IDENTITY_SINCE = "0.11.0"
@@ -103,6 +104,12 @@ def _check_choices(resolved: Resolved) -> None:
     if spec.workload not in guide.workloads:
         raise UserError(
             f"guide {guide.name} does not run as {spec.workload}", fix="workload: " + " or ".join(guide.workloads)
+        )
+    if spec.kube_version not in SUPPORTED_MINORS:
+        origin = resolved.ledger.of(("spec", "kubeVersion"))
+        raise UserError(
+            f"{origin.text}: Kubernetes {spec.kube_version} is not known to this llmdctl",
+            fix=f"use one of: {', '.join(SUPPORTED_MINORS)}",
         )
     minor = int(str(spec.kube_version).partition(".")[2])
     if spec.devices and spec.devices.mode == "dra" and minor < DRA_SINCE_MINOR:

@@ -10,7 +10,7 @@ from llmdctl.catalog.load import Catalog
 from llmdctl.catalog.model import Accelerator, Cell, Engine, Guide, ModelEntry, Preset, Provider
 from llmdctl.catalog.select import find_cell, nearest_cells
 from llmdctl.findings import Path, UserError, format_path
-from llmdctl.manifest.typed import TypedError, dump, load, nearest
+from llmdctl.manifest.typed import Problem, TypedError, dump, load, nearest
 from llmdctl.plan.merge import OriginOf, merge
 from llmdctl.plan.origin import Ledger, Origin, OriginKind, formula
 from llmdctl.plan.request import Request
@@ -108,8 +108,15 @@ def resolve(request: Request, catalog: Catalog) -> Resolved:
     try:
         stack = load(InferenceStack, data)
     except TypedError as error:
-        raise UserError(f"the stack does not hold together: {error.problems[0]}", fix=error.problems[0].fix) from error
+        raise _misfit(error.problems, ledger) from error
     return Resolved(stack, data, selection, ledger, tuple(notices))
+
+
+def _misfit(problems: list[Problem], ledger: Ledger) -> UserError:
+    """What the layers together do not allow; a file by itself was checked when it was read."""
+    first, *rest = problems
+    others = [_misfit([problem], ledger) for problem in rest]
+    return UserError(f"{ledger.of(first.path).text}: {first}", fix=first.fix, others=others)
 
 
 def _settle(data: dict[str, Any], field: str, value: str, origin: Origin, ledger: Ledger) -> None:

@@ -29,11 +29,17 @@ class Metadata:
             "Name of the stack and prefix of its objects; the guide's name when absent.",
             pattern=DNS_LABEL,
             max_length=NAME_MAX,
+            examples=["qwen-chat"],
         ),
     )
     namespace: str | None = field(
         default=None,
-        metadata=doc("Namespace that all objects go to.", pattern="[a-z0-9]([-a-z0-9]*[a-z0-9])?", max_length=63),
+        metadata=doc(
+            "Namespace that all objects go to.",
+            pattern="[a-z0-9]([-a-z0-9]*[a-z0-9])?",
+            max_length=63,
+            examples=["llm-d"],
+        ),
     )
     labels: dict[str, str] | None = field(default=None, metadata=doc("Labels added to every object."))
     annotations: dict[str, str] | None = field(default=None, metadata=doc("Annotations added to every object."))
