@@ -23,8 +23,8 @@ def identity(value: Any) -> Any:
 
 
 def enum_check(allowed: Sequence[Any]) -> Check:
-    """Membership in an enumeration."""
-    keys = {identity(item) for item in allowed}
+    """Membership in an enumeration. Null is never a member: the server passes over it there."""
+    keys = {identity(item) for item in allowed if item is not None}
 
     def check(value: Any) -> Faults:
         return None if identity(value) in keys else [unsupported(value, allowed)]
@@ -66,7 +66,7 @@ def _one_check(parts: Sequence[Node]) -> Check:
         if valid == 1:
             return None
         if valid:
-            return [junctor("must validate one and only one schema (oneOf). Found more than one valid alternative")]
+            return [junctor(f"must validate one and only one schema (oneOf). Found {valid} valid alternatives")]
         return _best(attempts, "must validate one and only one schema (oneOf). Found none valid")
 
     return check
@@ -92,14 +92,14 @@ def _not_check(part: Node) -> Check:
 
 
 def unique_check(value: list[Any]) -> Faults:
-    """Items of a set: no two equal ones."""
-    seen: set[Any] = set()
+    """Items of a set: no two equal ones. As the server does, a value is reported once however often it is there."""
+    seen: dict[Any, int] = {}
     faults = []
     for index, item in enumerate(value):
         key = identity(item)
-        if key in seen:
+        count = seen[key] = seen.get(key, 0) + 1
+        if count == 2:
             faults.append(duplicate(index, show(item)))
-        seen.add(key)
     return faults or None
 
 
@@ -107,15 +107,15 @@ def keyed_check(keys: Sequence[str]) -> Check:
     """Items of a map list: no two with the same key fields. A missing key counts as a value of its own."""
 
     def check(value: list[Any]) -> Faults:
-        seen: set[Any] = set()
+        seen: dict[Any, int] = {}
         faults = []
         for index, item in enumerate(value):
             if not isinstance(item, dict):
                 continue
             key = tuple(identity(item[name]) if name in item else _MISSING for name in keys)
-            if key in seen:
+            count = seen[key] = seen.get(key, 0) + 1
+            if count == 2:
                 faults.append(duplicate(index, show({name: item[name] for name in sorted(keys) if name in item})))
-            seen.add(key)
         return faults or None
 
     return check

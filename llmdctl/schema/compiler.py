@@ -127,7 +127,15 @@ class CustomCompiler:
         if nullable:
             types = {**types, NONE: fine}
         named = known_format(schema.get("format", ""), expected)
-        return Node(types, expected, extras=tuple(extras), form=form, nullable=nullable, named=named)
+        return Node(
+            types,
+            expected,
+            extras=tuple(extras),
+            form=form,
+            nullable=nullable,
+            named=named,
+            enumerated="enum" in schema,
+        )
 
 
 class JunctorCompiler:
@@ -147,7 +155,7 @@ class JunctorCompiler:
         extras = junctor_checks(schema, self.compile)
         if "enum" in schema:
             extras.insert(0, enum_check(schema["enum"]))
-        return Node(types, expected, extras=tuple(extras))
+        return Node(types, expected, extras=tuple(extras), enumerated="enum" in schema)
 
     def _types(self, schema: Mapping[str, Any]) -> dict[type, Check]:
         form = ObjectForm(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Callable
 from datetime import datetime
+
+from llmdctl.schema.addresses import is_cidr, is_email, is_hostname, is_ipv4, is_ipv6, is_mac, is_uri
 
 QUANTITY = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]+)?\Z", re.ASCII)
 """What resource.Quantity parses (apimachinery, api/resource/quantity.go)."""
@@ -13,17 +14,15 @@ QUANTITY = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkM
 _UUID = r"(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?%s[0-9a-f]{3}-?%s[0-9a-f]{3}-?[0-9a-f]{12}"
 _DATE_TIME = re.compile(r"(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:[.,]\d+)?([Zz]|[+-]\d{2}:\d{2})", re.ASCII)
 _DURATION = re.compile(r"[+-]?(?:0|(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:ns|us|µs|μs|ms|s|m|h))+)")
-_WORDY_DURATION = re.compile(
-    r"\d+\s*(?:ns|nanos?|nanoseconds?|us|µs|micros?|microseconds?|ms|millis?|milliseconds?|s|secs?|seconds?|"
-    r"m|mins?|minutes?|h|hrs?|hours?|d|days?|w|wks?|weeks?)",
-    re.ASCII,
-)
+_COUNTED = re.compile(r"[0-9]+\s*([A-Za-zµ]+)", re.ASCII)
+_UNITS = ("ns", "us", "µs", "ms", "s", "m", "h", "hr", "d", "w", "wk")
+_LONG_UNITS = ("nano", "micro", "milli", "sec", "min", "hour", "day", "week")
 _LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 
 
 def _matches(pattern: str) -> Callable[[str], bool]:
-    compiled = re.compile(pattern, re.ASCII)
-    return lambda text: compiled.fullmatch(text) is not None
+    # Most runs see one or two of these formats, so patterns are compiled when they are first asked for.
+    return lambda text: re.fullmatch(pattern, text, re.ASCII) is not None
 
 
 def is_date_time(text: str) -> bool:
@@ -31,8 +30,8 @@ def is_date_time(text: str) -> bool:
     found = _DATE_TIME.fullmatch(text)
     if not found:
         return False
-    zone = "+00:00" if found[3] in "zZ" else found[3]
-    return _parses(f"{found[1]}T{found[2]}{zone}")
+    hours, minutes = (0, 0) if found[3] in "zZ" else (int(found[3][1:3]), int(found[3][4:]))
+    return _parses(f"{found[1]}T{found[2]}") and hours <= 24 and minutes <= 60
 
 
 def is_base64(text: str) -> bool:
@@ -47,9 +46,14 @@ def is_base64(text: str) -> bool:
     return True
 
 
+def _is_byte(text: str) -> bool:
+    return re.fullmatch(r"[A-Za-z0-9+/]+=*", text) is not None and is_base64(text)
+
+
 def _parses(text: str) -> bool:
+    # Go has a year 0, a leap year.
     try:
-        datetime.fromisoformat(text)
+        datetime.fromisoformat(re.sub("^0000", "2000", text))
     except ValueError:
         return False
     return True
@@ -59,49 +63,12 @@ def _is_date(text: str) -> bool:
     return re.fullmatch(r"\d{4}-\d{2}-\d{2}", text, re.ASCII) is not None and _parses(text)
 
 
-def _is_ip(version: int) -> Callable[[str], bool]:
-    def test(text: str) -> bool:
-        try:
-            return ipaddress.ip_address(text).version == version
-        except ValueError:
-            return False
-
-    return test
-
-
-def _is_cidr(text: str) -> bool:
-    try:
-        ipaddress.ip_network(text, strict=False)
-    except ValueError:
-        return False
-    return "/" in text and text.rpartition("/")[2].isdigit()
-
-
-def _is_uri(text: str) -> bool:
-    from urllib.parse import urlsplit
-
-    try:
-        parts = urlsplit(text)
-    except ValueError:
-        return False
-    # Go's url.ParseRequestURI: absolute, or an absolute path.
-    return bool(parts.scheme) or text.startswith("/")
-
-
-def _is_email(text: str) -> bool:
-    local, at, domain = text.rpartition("@")
-    return bool(at and local and domain) and not re.search(r"\s", text)
-
-
-def _is_hostname(text: str) -> bool:
-    labels = text.removesuffix(".").split(".")
-    return len(text) <= 255 and all(
-        re.fullmatch(r"[A-Za-z0-9_](?:[-A-Za-z0-9_]{0,61}[A-Za-z0-9_])?", label, re.ASCII) for label in labels
-    )
-
-
 def _is_duration(text: str) -> bool:
-    return _DURATION.fullmatch(text) is not None or _WORDY_DURATION.fullmatch(text.strip()) is not None
+    """What Go's time.ParseDuration takes, or any text with a number and a unit of time in it."""
+    if _DURATION.fullmatch(text):
+        return True
+    units = [unit.lower() for unit in _COUNTED.findall(text)]
+    return any(unit in _UNITS or unit.startswith(_LONG_UNITS) for unit in units)
 
 
 def _is_long_name(text: str) -> bool:
@@ -112,35 +79,56 @@ def _is_short_name(text: str) -> bool:
     return len(text) <= 63 and re.fullmatch(_LABEL, text, re.ASCII) is not None
 
 
-_ISBN10 = _matches(r"(?:[0-9]{9}X|[0-9]{10})")
-_ISBN13 = _matches(r"[0-9]{13}")
+def _digits(text: str) -> str:
+    return re.sub(r"[\s-]", "", text)
 
 
-def _isbn(text: str, test: Callable[[str], bool]) -> bool:
-    return test(re.sub(r"[\s-]", "", text))
+def _is_isbn10(text: str) -> bool:
+    bare = _digits(text)
+    if not re.fullmatch(r"[0-9]{9}[0-9X]", bare):
+        return False
+    values = [10 if char == "X" else int(char) for char in bare]
+    return sum(value * weight for value, weight in zip(values, range(10, 0, -1), strict=True)) % 11 == 0
 
+
+def _is_isbn13(text: str) -> bool:
+    bare = _digits(text)
+    if not re.fullmatch(r"[0-9]{13}", bare):
+        return False
+    return sum(int(char) * (3 if index % 2 else 1) for index, char in enumerate(bare)) % 10 == 0
+
+
+def _is_credit_card(text: str) -> bool:
+    bare = re.sub(r"\D", "", text)
+    if not re.fullmatch(r"[0-9]{12,19}", bare):
+        return False
+    doubled = [int(char) * (2 if index % 2 else 1) for index, char in enumerate(reversed(bare))]
+    return sum(value - 9 if value > 9 else value for value in doubled) % 10 == 0
+
+
+_COLOUR_PART = r"\s*(?:0|[1-9]\d?|1\d\d|2[0-4]\d|25[0-5])\s*"
 
 FORMATS: dict[str, Callable[[str], bool]] = {
     "bsonobjectid": _matches(r"(?i)[0-9a-f]{24}"),
-    "uri": _is_uri,
-    "email": _is_email,
-    "hostname": _is_hostname,
-    "ipv4": _is_ip(4),
-    "ipv6": _is_ip(6),
-    "cidr": _is_cidr,
-    "mac": _matches(r"(?i)(?:[0-9a-f]{2}[:-]){5,19}[0-9a-f]{2}|(?:[0-9a-f]{4}\.){2,9}[0-9a-f]{4}"),
+    "uri": is_uri,
+    "email": is_email,
+    "hostname": is_hostname,
+    "ipv4": is_ipv4,
+    "ipv6": is_ipv6,
+    "cidr": is_cidr,
+    "mac": is_mac,
     "uuid": _matches(_UUID % ("[0-9a-f]", "[0-9a-f]")),
     "uuid3": _matches(_UUID % ("3", "[0-9a-f]")),
     "uuid4": _matches(_UUID % ("4", "[89ab]")),
     "uuid5": _matches(_UUID % ("5", "[89ab]")),
-    "isbn": lambda text: _isbn(text, lambda bare: _ISBN10(bare) or _ISBN13(bare)),
-    "isbn10": lambda text: _isbn(text, _ISBN10),
-    "isbn13": lambda text: _isbn(text, _ISBN13),
-    "creditcard": lambda text: re.fullmatch(r"[0-9]{12,19}", re.sub(r"\D", "", text)) is not None,
-    "ssn": _matches(r"\d{3}[- ]?\d{2}[- ]?\d{4}"),
+    "isbn": lambda text: _is_isbn10(text) or _is_isbn13(text),
+    "isbn10": _is_isbn10,
+    "isbn13": _is_isbn13,
+    "creditcard": _is_credit_card,
+    "ssn": _matches(r"\d{3}[- ]\d{2}[- ]\d{4}"),
     "hexcolor": _matches(r"#?(?:[0-9a-fA-F]{3}|[0-9a-fA-F]{6})"),
-    "rgbcolor": _matches(r"rgb\(\s*\d{1,3}\s*,\s*\d{1,3}\s*,\s*\d{1,3}\s*\)"),
-    "byte": is_base64,
+    "rgbcolor": _matches(rf"rgb\({_COLOUR_PART},{_COLOUR_PART},{_COLOUR_PART}\)"),
+    "byte": _is_byte,
     "date": _is_date,
     "datetime": is_date_time,
     "duration": _is_duration,

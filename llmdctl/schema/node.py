@@ -22,12 +22,12 @@ class Node:
     """One place of a schema.
 
     `by_type` maps the Python types that are allowed here to what else holds for them, `expected` is the server's name
-    for that set, `extras` are checks that look at a value of any allowed type (enumerations, combinations of schemas).
-    `fast` is a type whose values need no call at all. `form` is the object or list part of the node, for defaulting.
-    `named` is the schema's format where the server names that instead of the type.
+    for that set, `extras` are checks that look at a value of any allowed type (combinations of schemas, and before them
+    an enumeration when `enumerated`). `fast` is a type whose values need no call at all. `form` is the object or list
+    part of the node, for defaulting. `named` is the schema's format where the server names that instead of the type.
     """
 
-    __slots__ = ("by_type", "expected", "extras", "fast", "form", "named", "nullable")
+    __slots__ = ("by_type", "enumerated", "expected", "extras", "fast", "form", "named", "nullable")
 
     def __init__(
         self,
@@ -38,6 +38,7 @@ class Node:
         form: ObjectForm | MapForm | ListForm | None = None,
         nullable: bool = False,
         named: str = "",
+        enumerated: bool = False,
     ) -> None:
         self.by_type = by_type
         self.expected = expected
@@ -45,6 +46,7 @@ class Node:
         self.form = form
         self.nullable = nullable
         self.named = named
+        self.enumerated = enumerated
         free = [kind for kind, check in by_type.items() if check is fine and kind is not NONE]
         self.fast = free[0] if len(free) == 1 and not extras else None
 
@@ -53,11 +55,12 @@ class Node:
         rule = self.by_type.get(type(value))
         if rule is None:
             faults = [wrong_type(value, self.expected, self.named)]
-        elif not self.extras or value is None:
+        elif not self.extras:
             return rule(value)
         else:
             faults = rule(value) or []
-        for extra in self.extras:
+        # Combinations of schemas don't look at null; enumerations do, and never hold it.
+        for extra in self.extras if value is not None else self.extras[: self.enumerated]:
             faults.extend(extra(value) or ())
         return faults
 

@@ -83,10 +83,17 @@ def _bound_check(limit: float, exclusive: bool, *, lower: bool) -> Check:
 
 def _multiple_check(factor: float) -> Check:
     def check(value: float) -> Faults:
-        ratio = value / factor
-        return None if ratio == math.floor(ratio) else [should("range", value, f"be a multiple of {show(factor)}")]
+        return None if _is_multiple(value, factor) else [should("range", value, f"be a multiple of {show(factor)}")]
 
     return check
+
+
+def _is_multiple(value: float, factor: float) -> bool:
+    if abs(value) > 2**63:
+        return True  # Whether it is one is lost in floating point.
+    # As in kube-openapi: small factors are inverted first, and what floating point leaves over does not count.
+    ratio = value * (1 / factor) if factor < 1 else value / factor
+    return not math.isfinite(ratio) or abs(ratio - round(ratio)) <= 1e-9 * max(1, abs(ratio))
 
 
 def integer_types(schema: Mapping[str, Any], checks: Check = fine, expected: str = "integer") -> dict[type, Check]:

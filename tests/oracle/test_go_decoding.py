@@ -24,6 +24,12 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "dra": {"devices": {"mode": "dra"}, "provider": "gke", "accelerator": "nvidia-h200"},
     "sglang": {"engine": "sglang"},
 }
+CASES = [
+    (guide, variant)
+    for guide in GUIDES
+    for variant in VARIANTS
+    if (guide, variant) != ("optimized-baseline", "dra")  # Its devices are not claimed on any provider.
+]
 
 Oracle = Callable[[Iterable[str]], list[Any]]
 Objects = list[dict[str, Any]]
@@ -59,8 +65,7 @@ def without_group_identity(objects: Objects) -> tuple[Objects, dict[str, list[st
     return older, removed
 
 
-@pytest.mark.parametrize("guide", GUIDES)
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize(("guide", "variant"), CASES)
 def test_what_a_guide_renders_decodes_strictly(oracle: Oracle, catalog: Catalog, guide: str, variant: str) -> None:
     objects = rendered(catalog, guide, VARIANTS[variant])
     older, removed = without_group_identity(objects)
@@ -77,7 +82,7 @@ def test_what_a_guide_renders_decodes_strictly(oracle: Oracle, catalog: Catalog,
 
 
 def test_the_variants_cover_what_has_types(catalog: Catalog) -> None:
-    kinds = {obj["kind"] for guide in GUIDES for spec in VARIANTS.values() for obj in rendered(catalog, guide, spec)}
+    kinds = {obj["kind"] for guide, variant in CASES for obj in rendered(catalog, guide, VARIANTS[variant])}
     assert kinds >= {"DisaggregatedSet", "Deployment", "InferencePool", "Gateway", "HTTPRoute", "ResourceClaimTemplate"}
 
 
