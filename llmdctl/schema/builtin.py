@@ -98,9 +98,10 @@ class BuiltinSchemas:
         self._compiler = BuiltinCompiler(self._definition)
 
     def _definition(self, name: str) -> Mapping[str, Any]:
-        for minors, schema in _chunk(_chunk_of(name))[name].items():
+        variants: Mapping[str, Mapping[str, Any]] = _chunk(_chunk_of(name))[name]
+        for minors, schema in variants.items():
             if self.minor in minors.split(","):
-                return schema  # type: ignore[no-any-return]
+                return schema
         raise KeyError(name)
 
     def node(self, api_version: str, kind: str) -> Node | None:

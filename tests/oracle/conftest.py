@@ -39,7 +39,7 @@ def oracle() -> Oracle:
     program = str(_build(SOURCE))
 
     def decode(documents: Iterable[str]) -> list[Decoded]:
-        text = "".join(f"---\n{document}" for document in documents)
+        text = "".join(f"---\n{document}\n" for document in documents)
         done = subprocess.run([program], input=text, capture_output=True, text=True, check=True)
         lines: list[dict[str, Any]] = [json.loads(line) for line in done.stdout.splitlines()]
         return [
