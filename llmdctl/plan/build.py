@@ -18,6 +18,7 @@ from llmdctl.plan.model import (
     ObjectPlan,
     Plan,
     PoolPlan,
+    RolePlan,
     ServingAccountPlan,
     StackPlan,
 )
@@ -29,7 +30,7 @@ from llmdctl.plan.resolve import Resolved, resolve
 from llmdctl.plan.roles import INSTANCE, SERVING_LABEL, RoleContext, plan_role
 from llmdctl.plan.router import plan_router
 from llmdctl.schema import SUPPORTED_MINORS
-from llmdctl.spec.model import NAME_MAX, Model
+from llmdctl.spec.model import NAME_MAX, Model, StackSpec
 
 GROUP_IDENTITY_SINCE = "0.11.0"
 """LeaderWorkerSet release that has groupIdentity."""
@@ -64,6 +65,7 @@ def build_plan(request: Request, catalog: Catalog) -> Plan:
     entries = _entries(resolved, catalog)
     adds = {role: collect(entries, _context(resolved, role), ledger, ("roles", role)) for role in guide.roles}
     roles = tuple(plan_role(role, adds[role], context) for role in guide.roles)
+    _check_replicas(spec, roles)
     claims = _claims(name, adds, ledger)
     notices = claim_notices(resolved, claims, allowed=request.allow_unsupported)
     router = plan_router(resolved, resolver, name, namespace, labels, _router_extras(adds))
@@ -88,7 +90,7 @@ def build_plan(request: Request, catalog: Catalog) -> Plan:
         objects=(),
         patches=tuple(spec.patches or ()),
         spec=resolved.data,
-        notices=(*resolved.notices, *notices, *image_notices(roles, router), *gateway_notices(router)),
+        notices=(*resolved.notices, *notices, *image_notices(roles, router), *gateway_notices(spec, router)),
         ledger=ledger,
     )
     return _with_objects(plan, resolved)
@@ -117,6 +119,17 @@ def _check_choices(resolved: Resolved) -> None:
             f"spec.devices.mode dra needs Kubernetes 1.{DRA_SINCE_MINOR} or newer, not {spec.kube_version}",
             why="resource.k8s.io/v1 is not served before",
             fix="raise kubeVersion, or set spec.devices.mode: devicePlugin",
+        )
+
+
+def _check_replicas(spec: StackSpec, roles: tuple[RolePlan, ...]) -> None:
+    # A rule of the DisaggregatedSet CRD, written in CEL.
+    empty = [role.name for role in roles if role.replicas == 0]
+    if spec.workload == "disaggregatedSet" and empty and len(empty) < len(roles):
+        raise UserError(
+            f"spec.roles.{empty[0]}.replicas is 0, but another role of the same DisaggregatedSet has replicas",
+            why="the API server refuses a DisaggregatedSet in which some roles have no replicas and others have",
+            fix="give every role at least 1, or all of them 0, or set spec.workload: deployment",
         )
 
 

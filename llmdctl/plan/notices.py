@@ -5,6 +5,7 @@ from __future__ import annotations
 from llmdctl.findings import UserError
 from llmdctl.plan.model import ClaimPlan, RolePlan, RouterPlan
 from llmdctl.plan.resolve import Resolved
+from llmdctl.spec.model import StackSpec
 
 
 def claim_notices(resolved: Resolved, claims: tuple[ClaimPlan, ...], *, allowed: bool) -> tuple[str, ...]:
@@ -39,8 +40,10 @@ def image_notices(roles: tuple[RolePlan, ...], router: RouterPlan) -> list[str]:
     ]
 
 
-def gateway_notices(router: RouterPlan) -> list[str]:
-    """What a Gateway that is not part of the stack must bring itself."""
+def gateway_notices(spec: StackSpec, router: RouterPlan) -> list[str]:
+    """What a Gateway that is not part of the stack must bring itself, and settings of one that nothing uses."""
+    if router.gateway is None and spec.router and spec.router.gateway:
+        return [f"spec.router.gateway has no effect with spec.router.mode {spec.router.mode}: no Gateway is used"]
     if router.gateway is None or router.own_gateway is not None:
         return []
     return [

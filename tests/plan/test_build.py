@@ -288,3 +288,31 @@ def test_claims_of_a_provider_take_the_place_of_counted_accelerators(make_plan: 
     plan = make_plan(PD, {**DRA, "provider": "gke"})
     assert [claim.name for claim in plan.claims]
     assert all("nvidia.com/gpu" not in role.container.resources.get("limits", {}) for role in plan.roles)
+
+
+@pytest.mark.parametrize(
+    ("prefill", "decode", "workload", "good"),
+    [
+        (0, 1, "disaggregatedSet", False),
+        (1, 0, "disaggregatedSet", False),
+        (0, 0, "disaggregatedSet", True),
+        (2, 1, "disaggregatedSet", True),
+        (0, 1, "deployment", True),
+    ],
+)
+def test_a_disaggregated_set_has_replicas_in_all_roles_or_in_none(
+    make_plan: Any, prefill: int, decode: int, workload: str, good: bool
+) -> None:
+    spec = {"workload": workload, "roles": {"prefill": {"replicas": prefill}, "decode": {"replicas": decode}}}
+    if good:
+        make_plan(PD, spec)
+        return
+    with pytest.raises(UserError, match="replicas is 0") as caught:
+        make_plan(PD, spec)
+    assert "deployment" in caught.value.fix
+
+
+@pytest.mark.parametrize(("mode", "told"), [("standalone", True), ("gateway", False)])
+def test_gateway_settings_without_a_gateway_are_told(make_plan: Any, mode: str, told: bool) -> None:
+    plan = make_plan(OB, {"router": {"mode": mode, "gateway": {"className": "istio"}}})
+    assert any("spec.router.gateway has no effect" in notice for notice in plan.notices) is told
