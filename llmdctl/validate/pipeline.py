@@ -9,6 +9,7 @@ from typing import Any
 from llmdctl.catalog import model_facts
 from llmdctl.findings import Coverage, Finding, Hit, Place, Report, Rule, Severity, Skip, SkippedCheck, Target
 from llmdctl.manifest.document import Document
+from llmdctl.validate.crds import check_crds
 from llmdctl.validate.folding import fold
 from llmdctl.validate.located import locate
 from llmdctl.validate.registry import all_rules
@@ -47,6 +48,7 @@ def validate(
     UserError for options that name an unknown Kubernetes minor or release, and for CRDs that can't be used.
     """
     options = options or ValidateOptions()
+    check_crds(options.crds)
     run = _Run(options)
     objects = run.separate(documents)
     run.server_layers(objects, documents)
