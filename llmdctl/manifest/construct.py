@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from yaml.events import (
@@ -21,29 +19,11 @@ from yaml.events import (
 
 from llmdctl.manifest.events import GetEvent, open_events
 from llmdctl.manifest.faults import WHY_DEPTH, YamlFault
-from llmdctl.manifest.scalars import Scalar, ScalarError, key_text, resolve, resolve_tagged
-
-MAX_DEPTH = 200
-"""Nesting levels that are read. Kubernetes objects stay below 40."""
+from llmdctl.manifest.raw import MAX_DEPTH, RawDocument, Scalars
+from llmdctl.manifest.scalars import Scalar, ScalarError, key_text, resolve_tagged
 
 MAX_ALIAS_NODES = 400_000
 """Nodes that aliases may add to a file of any size (go-yaml's bound for small input); large files may add more."""
-
-_CACHED_LENGTH = 128
-
-
-@dataclass(frozen=True, slots=True)
-class RawDocument:
-    """One YAML document: its value, the line and column (from 1) where its content begins, its index in the file.
-
-    `repeats_keys` is True when a mapping may name a key twice; marks.py finds out which.
-    """
-
-    value: Any
-    line: int
-    column: int
-    index: int
-    repeats_keys: bool = False
 
 
 class _Sentinel:
@@ -54,24 +34,12 @@ _NO_KEY = _Sentinel()
 _MERGE = _Sentinel()
 
 
-class _Scalars(dict[str, Scalar]):
-    """Plain scalars seen so far; a manifest repeats the same few hundred."""
-
-    def __missing__(self, text: str) -> Scalar:
-        value = resolve(text)
-        if isinstance(value, float) and not math.isfinite(value):
-            raise ScalarError(f"{text} is not a number that JSON, and so Kubernetes, can carry")
-        if len(text) <= _CACHED_LENGTH:
-            self[text] = value
-        return value
-
-
 class DocumentReader:
     """Reads the documents of one file. Raises yaml.YAMLError or YamlFault; `index` then names the document."""
 
     def __init__(self, data: bytes) -> None:
         self._get_event: GetEvent = open_events(data)
-        self._scalars = _Scalars()
+        self._scalars = Scalars()
         self._anchors: dict[str, Any] = {}
         self._sizes: dict[int, int] = {}
         self._sized: list[Any] = []  # keeps what _sizes knows by id alive, so that no id is used twice

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from llmdctl.findings import Evidence, Finding, Hit, MapKey, Path, Place, SourceRef
 from llmdctl.manifest.document import Document, object_ref
-from llmdctl.manifest.marks import MarkedNode, Spot, repeated_keys
 from llmdctl.manifest.rules import REPEATED_KEY, REPEATED_OBJECT
+
+if TYPE_CHECKING:
+    from llmdctl.manifest.marks import MarkedNode, Spot
 
 _FIELD_NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_]*")
 _FREE_MAPS = frozenset(
@@ -19,6 +21,8 @@ _FREE_MAPS = frozenset(
 
 def repeated_key_findings(root: MarkedNode, value: Any, file: str, document: int) -> list[Finding]:
     """YML001 for every repeated key of one document; in a `kind: List` the finding names the item."""
+    from llmdctl.manifest.marks import repeated_keys
+
     return [_repeated_key(path, spots, value, file, document) for path, spots in repeated_keys(root)]
 
 
@@ -65,7 +69,7 @@ def duplicate_objects(documents: Sequence[Document]) -> list[Finding]:
     first: dict[tuple[str, str, str, str], Document] = {}
     findings = []
     for document in documents:
-        identity = _identity(document.object)
+        identity = _identity(document)
         if identity is None:
             continue
         earlier = first.setdefault(identity, document)
@@ -74,10 +78,10 @@ def duplicate_objects(documents: Sequence[Document]) -> list[Finding]:
     return findings
 
 
-def _identity(obj: Any) -> tuple[str, str, str, str] | None:
-    metadata = obj.get("metadata") if isinstance(obj, dict) else None
+def _identity(document: Document) -> tuple[str, str, str, str] | None:
+    metadata = document.object.get("metadata") if isinstance(document.object, dict) else None
     name = metadata.get("name") if isinstance(metadata, dict) else None
-    ref = object_ref(obj)
+    ref = document.ref
     if not isinstance(name, str) or not name or not ref.kind or not ref.api_version:
         return None
     group, slash, _ = ref.api_version.rpartition("/")

@@ -7,7 +7,7 @@ import math
 import re
 from typing import Any
 
-from llmdctl.manifest.construct import MAX_DEPTH, RawDocument
+from llmdctl.manifest.raw import MAX_DEPTH, RawDocument
 
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 _UINT64 = 2**64

@@ -18,8 +18,8 @@ from yaml.events import (
 )
 
 from llmdctl.findings import Path
-from llmdctl.manifest.construct import MAX_DEPTH
 from llmdctl.manifest.events import GetEvent, open_events
+from llmdctl.manifest.raw import MAX_DEPTH
 from llmdctl.manifest.scalars import ScalarError, key_text, resolve
 
 Spot = tuple[int, int]

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from llmdctl.findings import Finding, Path, Place, SourceRef, UserError
 from llmdctl.manifest.files import STDIN, check_text, read_bytes
-from llmdctl.manifest.marks import MarkedNode, deepest_spot, read_marks
+
+if TYPE_CHECKING:
+    from llmdctl.manifest.marks import MarkedNode
 
 Target = tuple[int, int | None, Path]
 """Index of the document in its file, index inside a `kind: List` (or None), path inside the object."""
@@ -19,12 +22,16 @@ def locate(text: bytes, file: str, targets: Iterable[Target]) -> dict[Target, So
 
     A target in a document that can't be read has line 0.
     """
+    from llmdctl.manifest.marks import read_marks
+
     marked = read_marks(check_text(text, file))
     return {target: _source(marked, file, target) for target in targets}
 
 
 def _source(marked: Sequence[MarkedNode], file: str, target: Target) -> SourceRef:
     document, item, path = target
+    from llmdctl.manifest.marks import deepest_spot
+
     if not 0 <= document < len(marked):
         return SourceRef(file, document=document)
     steps = path if item is None else ("items", item, *path)

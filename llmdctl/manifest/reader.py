@@ -6,17 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-
 from llmdctl.findings import Finding, Hit, SourceRef, UserError
-from llmdctl.manifest.construct import DocumentReader, RawDocument
 from llmdctl.manifest.document import Document
 from llmdctl.manifest.duplicates import duplicate_objects, is_list_object, repeated_key_findings
-from llmdctl.manifest.faults import YamlFault, as_user_error
 from llmdctl.manifest.files import STDIN, check_text, expand_path, read_bytes
 from llmdctl.manifest.jsontext import read_json
-from llmdctl.manifest.marks import read_marks
+from llmdctl.manifest.raw import RawDocument, Scalars
 from llmdctl.manifest.rules import NOT_AN_OBJECT
+from llmdctl.manifest.simple import Lines, read_simple
 
 
 @dataclass(slots=True)
@@ -48,7 +45,7 @@ class Reading:
 
 def read_text(text: str | bytes, file: str) -> Reading:
     """Reads YAML or JSON text; `file` names it in messages. Documents before a syntax error are kept."""
-    reading = _read_one(text, file)
+    reading = _read_one(text, file, Lines(Scalars()))
     reading.findings += duplicate_objects(reading.documents)
     return reading
 
@@ -59,35 +56,35 @@ def read_paths(paths: Sequence[str]) -> Reading:
     Each path is one input of its own: an object that stands in it twice, also in two files of a directory, is YML002.
     The same object in two paths is not, since overlays of one stack may be checked together.
     """
-    reading = Reading()
+    reading, lines = Reading(), Lines(Scalars())
     for path in paths:
         one_input = Reading()
         for file in expand_path(path, one_input.errors):
-            _read_file(file, one_input)
+            _read_file(file, one_input, lines)
         one_input.findings += duplicate_objects(one_input.documents)
         reading.add(one_input)
     return reading
 
 
-def _read_file(file: str, reading: Reading) -> None:
+def _read_file(file: str, reading: Reading, lines: Lines) -> None:
     try:
         data = read_bytes(file)
     except UserError as error:
         reading.errors.append(error)
         return
-    reading.add(_read_one(data, file))
+    reading.add(_read_one(data, file, lines))
     if file == STDIN:
         reading.texts[file] = data
 
 
-def _read_one(text: str | bytes, file: str) -> Reading:
+def _read_one(text: str | bytes, file: str, lines: Lines) -> Reading:
     reading = Reading()
     try:
         data = check_text(text, file)
     except UserError as error:
         reading.errors.append(error)
         return reading
-    raw = _raw_documents(data, file, reading)
+    raw = _raw_documents(data, file, reading, lines)
     for document in raw:
         _add_document(document, file, reading)
     if any(document.repeats_keys for document in raw):
@@ -95,10 +92,19 @@ def _read_one(text: str | bytes, file: str) -> Reading:
     return reading
 
 
-def _raw_documents(data: bytes, file: str, reading: Reading) -> list[RawDocument]:
+def _raw_documents(data: bytes, file: str, reading: Reading, lines: Lines) -> list[RawDocument]:
     from_json = read_json(data)
     if from_json is not None:
         return from_json
+    simple = read_simple(data, lines)
+    if simple is not None:
+        return simple
+    # Only here, since most files need neither and importing them takes longer than reading a stack.
+    import yaml
+
+    from llmdctl.manifest.construct import DocumentReader
+    from llmdctl.manifest.faults import YamlFault, as_user_error
+
     documents: list[RawDocument] = []
     reader = DocumentReader(data)
     try:
@@ -110,6 +116,8 @@ def _raw_documents(data: bytes, file: str, reading: Reading) -> list[RawDocument
 
 
 def _repeated_keys(data: bytes, file: str, raw: Sequence[RawDocument]) -> list[Finding]:
+    from llmdctl.manifest.marks import read_marks
+
     marked = read_marks(data)
     return [
         finding

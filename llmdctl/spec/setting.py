@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any, Literal, get_args, get_origin
 
 from llmdctl.findings import Path, UserError, format_path
-from llmdctl.manifest.construct import MAX_DEPTH
+from llmdctl.manifest.raw import MAX_DEPTH
 from llmdctl.manifest.scalars import resolve
 from llmdctl.manifest.typed import Problem, faults
 from llmdctl.spec.paths import Target, find_target, without_none
