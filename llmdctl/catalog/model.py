@@ -141,6 +141,9 @@ class Add:
     probes: AddedProbes | None = field(default=None, metadata=doc("Probe settings."))
     host_access: HostAccess | None = field(default=None, metadata=doc("Access to the node."))
     kv_transfer: AddedKVTransfer | None = field(default=None, metadata=doc("KV connector.", key="kvTransfer"))
+    sidecar_args: dict[str, Any] | None = field(
+        default=None, metadata=doc("Flags of the routing sidecar without dashes, beside the derived ones.")
+    )
     router: AddedRouter | None = field(default=None, metadata=doc("Router."))
     termination_grace_period_seconds: int | None = field(default=None, metadata=doc("Time to finish requests, in s."))
     pre_stop_sleep_seconds: int | None = field(default=None, metadata=doc("Wait before SIGTERM, in s."))
@@ -203,6 +206,12 @@ class Engine(Entry):
     behind_sidecar_port: int = field(default=8200, metadata=doc("Port of the engine when a sidecar takes the other."))
     metrics_path: str = field(default="/metrics", metadata=doc("Path of the metrics."))
     probes: EngineProbes = field(metadata=doc("Startup, liveness and readiness probes, without the port."))
+    data_parallel: Literal["", "vllm"] = field(
+        default="", metadata=doc("Whose flags for data-parallel ranks it has; empty for none that llmdctl knows.")
+    )
+    rank_probes: EngineProbes | None = field(
+        default=None, metadata=doc("Probes where every local rank has a port: the supervisor answers for them.")
+    )
     sidecar_connector: dict[str, str] = field(
         default_factory=dict, metadata=doc("KV connector of the spec -> the routing sidecar's --kv-connector.")
     )
@@ -288,6 +297,10 @@ class Preset:
 
     title: str = field(metadata=doc("One line for people."))
     defaults: SpecFields = field(metadata=doc("Spec values that it sets."))
+    roles: list[str] | None = field(default=None, metadata=doc("Roles that it deploys, when not all of the guide's."))
+    router_config: dict[str, Any] | None = field(
+        default=None, metadata=doc("EndpointPickerConfig that replaces the guide's, without apiVersion and kind.")
+    )
 
 
 @record

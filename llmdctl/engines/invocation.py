@@ -16,6 +16,7 @@ _MODULES = {
     "vllm.entrypoints.cli.main": "vllm",
     "sglang.launch_server": "sglang",
 }
+_ALL_ARGUMENTS = Opaque("$@")
 _SIMULATORS = frozenset({"llm-d-inference-sim"})
 
 
@@ -54,24 +55,29 @@ def find_engine(command: Sequence[str], args: Sequence[str], env: Mapping[str, s
     script = _script(words)
     if script is None:
         return _engine(words)
-    text, source = script
+    text, source, passed_on = script
     for found in commands(text, env):
-        inner = [(word, Source(source.field, source.index, in_shell=True)) for word in found.words]
+        inner: list[tuple[Word, Source]] = []
+        for word in found.words:
+            if word == _ALL_ARGUMENTS:
+                inner.extend(passed_on)
+            else:
+                inner.append((word, Source(source.field, source.index, in_shell=True)))
         invocation = _engine(inner)
         if invocation is not None:
             return invocation
     return None
 
 
-def _script(words: list[tuple[Word, Source]]) -> tuple[str, Source] | None:
-    """The text of a shell's `-c`, when the words start a shell."""
+def _script(words: list[tuple[Word, Source]]) -> tuple[str, Source, list[tuple[Word, Source]]] | None:
+    """The text of a shell's `-c` and its positional parameters from $1 on, when the words start a shell."""
     if not words or _base(words[0][0]) not in _SHELLS:
         return None
     for position, (word, _) in enumerate(words[1:], start=1):
         text = word.text if isinstance(word, Opaque) else word
         if text.startswith("-") and not text.startswith("--") and text.endswith("c") and position + 1 < len(words):
             line, source = words[position + 1]
-            return (line.text if isinstance(line, Opaque) else line), source
+            return (line.text if isinstance(line, Opaque) else line), source, words[position + 3 :]
     return None
 
 

@@ -10,6 +10,7 @@ from llmdctl.engines.tables import load_table
 from llmdctl.findings import Path, UserError
 from llmdctl.plan.model import ImagePlan, ModelPlan, ParallelismPlan
 from llmdctl.plan.origin import Ledger, formula
+from llmdctl.plan.ranks import data_parallel_args
 from llmdctl.plan.transfer import Transfer
 
 OWNED = {
@@ -17,6 +18,13 @@ OWNED = {
     "host": "it follows from the engine",
     "tensor-parallel-size": "set spec.roles.<role>.parallelism.tensor",
     "pipeline-parallel-size": "set spec.roles.<role>.parallelism.pipeline",
+    "data-parallel-size": "set spec.roles.<role>.parallelism.data",
+    "data-parallel-size-local": "set spec.roles.<role>.parallelism.dataLocal",
+    "data-parallel-start-rank": "it follows from the pod's index in its group",
+    "data-parallel-multi-port-external-lb": "set spec.roles.<role>.parallelism.loadBalancing",
+    "data-parallel-hybrid-lb": "set spec.roles.<role>.parallelism.loadBalancing",
+    "data-parallel-supervisor-port": "the probes have to agree with it",
+    "enable-expert-parallel": "set spec.roles.<role>.parallelism.expert",
     "model": "set spec.model.id",
     "model-path": "set spec.model.id",
     "served-model-name": "set spec.model.servedName",
@@ -58,6 +66,7 @@ def derived_args(
                 fix="leave parallelism.expert out and set the engine's own flags in engineArgs",
             )
         args[flags.expert] = True
+    args.update(data_parallel_args(engine, parallelism, port))
     args.update(transfer.args if transfer else {})
     return args
 

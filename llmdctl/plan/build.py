@@ -43,7 +43,6 @@ def build_plan(request: Request, catalog: Catalog) -> Plan:
     """The plan of a request. Raises UserError for anything that cannot be planned."""
     resolved = resolve(request, catalog)
     spec, ledger = resolved.stack.spec, resolved.ledger
-    guide = resolved.selection.guide
     release = str(spec.release)
     images = release_set(catalog.images, release)
     _check_choices(resolved)
@@ -63,9 +62,11 @@ def build_plan(request: Request, catalog: Catalog) -> Plan:
         gated=bool(resolved.selection.model and resolved.selection.model.facts.gated),
     )
     entries = _entries(resolved, catalog)
-    adds = {role: collect(entries, _context(resolved, role), ledger, ("roles", role)) for role in guide.roles}
-    roles = tuple(plan_role(role, adds[role], context) for role in guide.roles)
+    wanted = resolved.selection.roles
+    adds = {role: collect(entries, _context(resolved, role), ledger, ("roles", role)) for role in wanted}
+    roles = tuple(plan_role(role, adds[role], context) for role in wanted)
     _check_replicas(spec, roles)
+    _check_ports(roles)
     claims = _claims(name, adds, ledger)
     notices = claim_notices(resolved, claims, allowed=request.allow_unsupported)
     router = plan_router(resolved, resolver, name, namespace, labels, _router_extras(adds))
@@ -83,14 +84,14 @@ def build_plan(request: Request, catalog: Catalog) -> Plan:
         pool=PoolPlan(
             name=name,
             selector={INSTANCE: name, SERVING_LABEL: "true"},
-            ports=[roles[0].serving_port],
+            ports=roles[0].serving_ports,
         ),
         router=router,
         monitoring=monitoring if monitored else None,
         objects=(),
         patches=tuple(spec.patches or ()),
         spec=resolved.data,
-        notices=(*resolved.notices, *notices, *image_notices(roles, router), *gateway_notices(spec, router)),
+        notices=(*resolved.notices, *notices, *image_notices(roles, router), *gateway_notices(router, ledger)),
         ledger=ledger,
     )
     return _with_objects(plan, resolved)
@@ -131,6 +132,18 @@ def _check_replicas(spec: StackSpec, roles: tuple[RolePlan, ...]) -> None:
             why="the API server refuses a DisaggregatedSet in which some roles have no replicas and others have",
             fix="give every role at least 1, or all of them 0, or set spec.workload: deployment",
         )
+
+
+def _check_ports(roles: tuple[RolePlan, ...]) -> None:
+    first, *others = roles
+    for role in others:
+        if role.serving_ports != first.serving_ports:
+            raise UserError(
+                f"spec.roles: {first.name} serves on {len(first.serving_ports)} ports a pod, {role.name} on "
+                f"{len(role.serving_ports)}",
+                why="one InferencePool holds both roles, and every pod has to listen on each of its target ports",
+                fix="give both the same dataLocal, or set loadBalancing: hybrid for both",
+            )
 
 
 def _names(resolved: Resolved) -> tuple[str, str]:

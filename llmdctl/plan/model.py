@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from enum import StrEnum
 from typing import Any
 
 from llmdctl.findings import Path
@@ -117,6 +118,15 @@ class PodPlan:
     volumes: list[Data]
 
 
+class Balancing(StrEnum):
+    """Who spreads requests over data-parallel ranks; empty where there is only one."""
+
+    NONE = ""
+    PER_RANK = "perRank"
+    HYBRID = "hybrid"
+    PER_POD = "perPod"
+
+
 @record
 class ParallelismPlan:
     """Ranks. `accelerators` are those of one pod; `world_size` counts ranks of one replica; `pods` its pods."""
@@ -126,6 +136,7 @@ class ParallelismPlan:
     data: int
     data_local: int
     expert: bool
+    balancing: Balancing
     accelerators: int
     world_size: int
     pods: int
@@ -134,6 +145,9 @@ class ParallelismPlan:
 @record
 class RolePlan:
     """One role. `serving_port` is what the router talks to, `engine_port` where the engine listens.
+
+    With a port a rank, these are the first of `serving_ports` and of the engine's. `metrics_ports` names those that
+    are scraped.
 
     `openings` says for each capability that the engine's container adds why it needs it.
     """
@@ -145,7 +159,10 @@ class RolePlan:
     selector: Data
     parallelism: ParallelismPlan
     serving_port: int
+    serving_ports: list[int]
     engine_port: int
+    metrics_ports: list[str]
+    restart_policy: str | None
     group_identity: str | None
     rollout: Data
     openings: dict[str, str]

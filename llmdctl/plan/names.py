@@ -32,24 +32,27 @@ class GeneratedName:
         return len(self.name) <= self.limit
 
 
-def generated_names(workload: str, stack: str, role: str, replicas: int) -> list[GeneratedName]:
+def generated_names(workload: str, stack: str, role: str, replicas: int, pods: int = 1) -> list[GeneratedName]:
     """Names made for one role. `x` stands for characters that are not known before (hashes, revisions)."""
     last = max(replicas - 1, 0)
-    if workload == "disaggregatedSet":
-        lws = f"{stack}-0-{'x' * REVISION_LENGTH}-{role}"
+    name = f"{stack}-{role}"
+    if workload in ("disaggregatedSet", "leaderWorkerSet"):
+        in_set = workload == "disaggregatedSet"
+        lws = f"{stack}-0-{'x' * REVISION_LENGTH}-{role}" if in_set else name
+        # The workers of a group are a StatefulSet of their own, named by the group.
+        owner, pod = (f"{lws}-{last}", f"{lws}-{last}-{pods - 1}") if pods > 1 else (lws, f"{lws}-{last}")
         return [
             GeneratedName("LeaderWorkerSet of the role", lws, LABEL_MAX),
-            GeneratedName("headless Service of the role", f"{lws}-prv", LABEL_MAX),
-            GeneratedName("controller-revision-hash label", f"{lws}{'x' * STATEFULSET_HASH_LENGTH}", LABEL_MAX),
-            GeneratedName("pod", f"{lws}-{last}", LABEL_MAX),
+            *([GeneratedName("headless Service of the role", f"{lws}-prv", LABEL_MAX)] if in_set else []),
+            GeneratedName("controller-revision-hash label", f"{owner}{'x' * STATEFULSET_HASH_LENGTH}", LABEL_MAX),
+            GeneratedName("pod", pod, LABEL_MAX),
         ]
-    name = f"{stack}-{role}"
     return [GeneratedName("pod", f"{name}{'x' * REPLICASET_HASH_LENGTH}", LABEL_MAX)]
 
 
-def check_names(workload: str, stack: str, role: str, replicas: int) -> list[GeneratedName]:
+def check_names(workload: str, stack: str, role: str, replicas: int, pods: int = 1) -> list[GeneratedName]:
     """The generated names. Raises UserError naming the first that does not fit."""
-    names = generated_names(workload, stack, role, replicas)
+    names = generated_names(workload, stack, role, replicas, pods)
     for generated in names:
         length, limit = len(generated.name), generated.limit
         if not generated.fits:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from llmdctl.findings import UserError
 from llmdctl.plan.model import ClaimPlan, RolePlan, RouterPlan
+from llmdctl.plan.origin import Ledger, OriginKind
 from llmdctl.plan.resolve import Resolved
-from llmdctl.spec.model import StackSpec
 
 
 def claim_notices(resolved: Resolved, claims: tuple[ClaimPlan, ...], *, allowed: bool) -> tuple[str, ...]:
@@ -40,13 +40,19 @@ def image_notices(roles: tuple[RolePlan, ...], router: RouterPlan) -> list[str]:
     ]
 
 
-def gateway_notices(spec: StackSpec, router: RouterPlan) -> list[str]:
+def gateway_notices(router: RouterPlan, ledger: Ledger) -> list[str]:
     """What a Gateway that is not part of the stack must bring itself, and settings of one that nothing uses."""
-    if router.gateway is None and spec.router and spec.router.gateway:
-        return [f"spec.router.gateway has no effect with spec.router.mode {spec.router.mode}: no Gateway is used"]
-    if router.gateway is None or router.own_gateway is not None:
+    if router.gateway is None:
+        if not any(_is_chosen(ledger, field) for field in ("name", "className")):
+            return []
+        return [f"spec.router.gateway has no effect with spec.router.mode {router.mode}: no Gateway is used"]
+    if router.own_gateway is not None:
         return []
     return [
         f"Gateway {router.gateway.name} is not part of this stack. The endpoint picker serves TLS with a certificate "
         "of its own, so an Istio Gateway needs a DestinationRule (spec.router.gateway.className: istio renders one)"
     ]
+
+
+def _is_chosen(ledger: Ledger, field: str) -> bool:
+    return ledger.of(("spec", "router", "gateway", field)).kind in (OriginKind.FILE, OriginKind.FLAG)

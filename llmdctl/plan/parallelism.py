@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from llmdctl.catalog.model import Accelerator, ModelEntry
 from llmdctl.findings import Path, UserError
-from llmdctl.plan.model import ParallelismPlan
+from llmdctl.plan.model import Balancing, ParallelismPlan
 from llmdctl.plan.origin import Ledger, formula
+from llmdctl.plan.ranks import check_balancing
 from llmdctl.spec.model import Role
 
 
@@ -35,6 +36,16 @@ def plan_parallelism(
             why="every rank takes the same number of heads, so the engine refuses to start (vllm config/model.py)",
             fix="use a divisor, such as 1, 2, 4 or 8",
         )
+    balancing = _balancing(data, local, (wanted and wanted.load_balancing) or Balancing.PER_RANK)
+    experts = model.facts.experts if model else None
+    check_balancing(where, balancing, data, local, experts, model is not None)
+    expert = bool(wanted and wanted.expert)
+    if expert and experts and experts % (tensor * data):
+        raise UserError(
+            f"{where}: {tensor * data} ranks do not divide the {experts} experts of the model",
+            why="every rank takes the same number of experts",
+            fix="change data or tensor",
+        )
     ledger.note(
         path,
         formula("sizes of spec.roles, 1 where none is given; a pod has tensor x pipeline x dataLocal accelerators"),
@@ -44,8 +55,15 @@ def plan_parallelism(
         pipeline=pipeline,
         data=data,
         data_local=local,
-        expert=bool(wanted and wanted.expert),
+        expert=expert,
+        balancing=balancing,
         accelerators=accelerators,
         world_size=tensor * pipeline * data,
         pods=data // local,
     )
+
+
+def _balancing(data: int, local: int, wanted: str) -> Balancing:
+    if data == 1:
+        return Balancing.NONE
+    return Balancing.PER_POD if local == 1 else Balancing(wanted)

@@ -56,6 +56,16 @@ class Selection:
     preset: Preset | None
 
     @property
+    def roles(self) -> list[str]:
+        """The roles to deploy: those of the preset, else the guide's."""
+        return (self.preset.roles if self.preset else None) or self.guide.roles
+
+    @property
+    def router_config(self) -> dict[str, Any]:
+        """The router's configuration: the preset's, else the guide's."""
+        return (self.preset.router_config if self.preset else None) or self.guide.router_config
+
+    @property
     def provider(self) -> Provider:
         """The provider that was asked for; the ones that it extends come before it in `providers`."""
         return self.providers[-1]
@@ -99,9 +109,14 @@ def resolve(request: Request, catalog: Catalog) -> Resolved:
         ("spec",),
     )
     for layer in request.layers:
-        _refuse_unsupported(layer.data, selection.guide, layer)
+        _refuse_unsupported(layer.data, selection, layer)
         merge(data, layer.data, layer.origin_of, ledger)
     _settle_cache(data, request)
+    if len(selection.roles) == 1:
+        data["spec"].pop("kvTransfer", None)
+    for role in selection.guide.roles:
+        if role not in selection.roles:
+            data["spec"].get("roles", {}).pop(role, None)
     data["spec"].update(chosen)
     _settle(data, "release", catalog.images.default_release, formula("the image catalog's default"), ledger)
     _settle(data, "workload", selection.guide.workloads[0], formula("the first kind that the guide offers"), ledger)
@@ -261,18 +276,26 @@ def _catalog_layers(selection: Selection, catalog: Catalog) -> list[tuple[Origin
     return layers
 
 
-def _refuse_unsupported(data: Mapping[str, Any], guide: Guide, layer: Any) -> None:
+def _refuse_unsupported(data: Mapping[str, Any], selection: Selection, layer: Any) -> None:
+    guide = selection.guide
     spec = data.get("spec")
     if not isinstance(spec, Mapping):
         return
     for role in spec.get("roles") or {}:
-        if role not in guide.roles:
+        if role not in selection.roles:
             path: Path = ("spec", "roles", role)
+            preset = " with this preset" if role in guide.roles else ""
             raise UserError(
-                f"{format_path(path)}: guide {guide.name} has no role {role!r}",
+                f"{format_path(path)}: guide {guide.name} has no role {role!r}{preset}",
                 source=layer.source(path),
-                fix=f"roles of this guide: {', '.join(guide.roles)}",
+                fix=f"roles here: {', '.join(selection.roles)}",
             )
+    if len(selection.roles) == 1 and spec.get("kvTransfer") and len(guide.roles) > 1:
+        raise UserError(
+            "spec.kvTransfer has no meaning with this preset: one role has nobody to transfer to",
+            source=layer.source(("spec", "kvTransfer")),
+            fix="leave it out",
+        )
     for dotted in guide.unsupported:
         path = ("spec", *dotted.split("."))
         value = layer.get(path)

@@ -23,6 +23,7 @@ from llmdctl.plan.names import check_names
 from llmdctl.plan.origin import Ledger, formula
 from llmdctl.plan.parallelism import plan_parallelism
 from llmdctl.plan.pods import CACHE_MOUNT, container_security, plan_claims, plan_volumes, pod_security, scheduling
+from llmdctl.plan.ranks import SUPERVISOR_PORT_NAME, container_ports, launcher, rank_ports, supervisor_port
 from llmdctl.plan.resolve import Resolved
 from llmdctl.plan.resources import plan_resources
 from llmdctl.plan.transfer import POD_IP, Transfer, plan_transfer
@@ -67,7 +68,8 @@ def plan_role(name: str, adds: RoleAdds, context: RoleContext) -> RolePlan:
     parallelism = plan_parallelism(
         name, role, resolved.selection.accelerator, resolved.selection.model, ledger, (*path, "parallelism")
     )
-    check_names(str(spec.workload), context.stack_name, name, replicas)
+    check_names(str(spec.workload), context.stack_name, name, replicas, parallelism.pods)
+    _check_workload(name, str(spec.workload), parallelism)
     behind_sidecar = name == "decode" and spec.kv_transfer is not None
     engine_port = engine.behind_sidecar_port if behind_sidecar else engine.serving_port
     ledger.note(
@@ -84,7 +86,7 @@ def plan_role(name: str, adds: RoleAdds, context: RoleContext) -> RolePlan:
         else None
     )
     container = _container(name, role, adds, context, parallelism, engine_port, transfer)
-    sidecar = _sidecar(name, context, engine_port, transfer) if behind_sidecar and transfer else None
+    sidecar = _sidecar(name, context, engine_port, transfer, parallelism, adds) if behind_sidecar and transfer else None
     _note_simple(ledger, path)
     return RolePlan(
         name=name,
@@ -94,9 +96,13 @@ def plan_role(name: str, adds: RoleAdds, context: RoleContext) -> RolePlan:
         selector={INSTANCE: context.stack_name, ROLE_LABEL: name},
         parallelism=parallelism,
         serving_port=engine.serving_port,
+        serving_ports=rank_ports(engine.serving_port, parallelism),
         engine_port=engine_port,
+        metrics_ports=_metrics_ports(engine_port, parallelism),
+        # Half a group hangs: its ranks wait for the ones that are gone.
+        restart_policy="RecreateGroupOnPodRestart" if parallelism.pods > 1 else None,
         group_identity=_group_identity(context),
-        rollout=_rollout(name),
+        rollout=_rollout(name, parallelism),
         openings=dict(adds.capabilities),
         container=container,
         sidecar=sidecar,
@@ -110,7 +116,9 @@ def _note_simple(ledger: Ledger, path: Path) -> None:
     ledger.note((*path, "selector"), formula("instance and role only: selectors are immutable, the rest may change"))
     ledger.note((*path, "servingPort"), formula("what the router talks to: the sidecar's port, or the engine's own"))
     ledger.note((*path, "replicas"), formula("spec.roles.*.replicas, 1 where none is given"))
-    ledger.note((*path, "rollout"), formula("prefill gives way before it grows, decode grows before it gives way"))
+    ledger.note(
+        (*path, "rollout"), formula("decode grows before it gives way; prefill and groups of pods give way first")
+    )
     ledger.note((*path, "groupIdentity"), formula("Hash from LeaderWorkerSet 0.11 on; Kueue needs Ordinal"))
 
 
@@ -129,8 +137,24 @@ def _group_identity(context: RoleContext) -> str | None:
     return "Ordinal" if queue and queue.kueue else "Hash"
 
 
-def _rollout(name: str) -> dict[str, Any]:
-    return {"maxSurge": 0, "maxUnavailable": 1} if name == "prefill" else {"maxSurge": 1, "maxUnavailable": 0}
+def _rollout(name: str, parallelism: ParallelismPlan) -> dict[str, Any]:
+    # A spare group of several nodes is hardly ever free, and a rollout that waits for one never ends.
+    gives_way = name == "prefill" or parallelism.pods > 1
+    return {"maxSurge": 0, "maxUnavailable": 1} if gives_way else {"maxSurge": 1, "maxUnavailable": 0}
+
+
+def _check_workload(name: str, workload: str, parallelism: ParallelismPlan) -> None:
+    if parallelism.pods > 1 and workload == "deployment":
+        raise UserError(
+            f"spec.roles.{name}.parallelism: {parallelism.data} ranks take {parallelism.pods} pods that start together",
+            why="a Deployment's pods don't know of each other",
+            fix="set spec.workload to disaggregatedSet or leaderWorkerSet, or make data equal dataLocal",
+        )
+
+
+def _metrics_ports(engine_port: int, parallelism: ParallelismPlan) -> list[str]:
+    names = [port["name"] for port in container_ports(ENGINE_PORT_NAME, engine_port, parallelism)]
+    return names[: len(rank_ports(engine_port, parallelism))]
 
 
 def _container(
@@ -159,30 +183,34 @@ def _container(
     )  # fmt: skip
     ledger.note(path, formula(f"engine {engine.name} of the catalog"))
     probes = adds.data.get("probes", {})
+    supervised = supervisor_port(port, parallelism) is not None
+    own = engine.rank_probes if supervised and engine.rank_probes else engine.probes
+    probed = SUPERVISOR_PORT_NAME if supervised else ENGINE_PORT_NAME
     return ContainerPlan(
         name=ENGINE_PORT_NAME,
         image=image,
-        command=list(engine.command),
+        command=launcher(engine.command, parallelism),
         args=args,
         env=_env(role, adds, context, transfer, path),
         ports=[
-            {"name": ENGINE_PORT_NAME, "containerPort": port, "protocol": "TCP"},
-            *(transfer.ports if transfer else []),
+            *container_ports(ENGINE_PORT_NAME, port, parallelism),
+            # The side channels of ranks follow their number in the whole group, so no one port can be declared.
+            *(transfer.ports if transfer and not parallelism.balancing else []),
         ],
         resources=resources,
         volume_mounts=mounts,
-        startup_probe=_probe(engine.probes.startup, probes.get("startup")),
-        liveness_probe=_probe(engine.probes.liveness, probes.get("liveness")),
-        readiness_probe=_probe(engine.probes.readiness, probes.get("readiness")),
+        startup_probe=_probe(own.startup, probes.get("startup"), probed),
+        liveness_probe=_probe(own.liveness, probes.get("liveness"), probed),
+        readiness_probe=_probe(own.readiness, probes.get("readiness"), probed),
         lifecycle=_lifecycle(adds),
         security_context=container_security(adds, non_root=False, ledger=ledger, path=(*path, "securityContext")),
     )
 
 
-def _probe(base: dict[str, Any], added: dict[str, Any] | None) -> dict[str, Any]:
+def _probe(base: dict[str, Any], added: dict[str, Any] | None, port: str) -> dict[str, Any]:
     probe = {**base, **(added or {})}
     if "httpGet" in probe:
-        probe["httpGet"] = {**probe["httpGet"], "port": ENGINE_PORT_NAME}
+        probe["httpGet"] = {**probe["httpGet"], "port": port}
     return probe
 
 
@@ -219,7 +247,9 @@ def _env(
     return list(merged.values())
 
 
-def _sidecar(name: str, context: RoleContext, engine_port: int, transfer: Transfer) -> SidecarPlan:
+def _sidecar(
+    name: str, context: RoleContext, engine_port: int, transfer: Transfer, parallelism: ParallelismPlan, adds: RoleAdds
+) -> SidecarPlan:
     spec, engine = context.resolved.stack.spec, context.resolved.selection.engine
     path = ("roles", name, "sidecar")
     image = context.images.resolve("routing-sidecar", (*path, "image"))
@@ -234,6 +264,7 @@ def _sidecar(name: str, context: RoleContext, engine_port: int, transfer: Transf
     context.ledger.note(
         (*path, "args"), formula("ports of the role, the connector's protocol, flag names of the version")
     )
+    ports = rank_ports(engine.serving_port, parallelism)
     args = sidecar_args(
         image.version,
         port=engine.serving_port,
@@ -241,13 +272,18 @@ def _sidecar(name: str, context: RoleContext, engine_port: int, transfer: Transf
         kv_connector=protocol,
         zap_log_level="1",
         secure_serving=False,
+        data_parallel_size=len(ports),
+        extra=adds.data.get("sidecarArgs"),
     )
     return SidecarPlan(
         name=SIDECAR_NAME,
         image=image,
         args=args,
         env=[{"name": "POD_IP", "valueFrom": POD_IP}, *transfer.sidecar_env],
-        ports=[{"name": "sidecar", "containerPort": engine.serving_port, "protocol": "TCP"}],
+        ports=[
+            {"name": "sidecar" if len(ports) == 1 else f"sidecar{index}", "containerPort": port, "protocol": "TCP"}
+            for index, port in enumerate(ports)
+        ],
         security_context={
             "allowPrivilegeEscalation": False,
             "capabilities": {"drop": ["ALL"]},

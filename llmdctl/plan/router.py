@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmdctl.catalog.model import Guide
 from llmdctl.findings import UserError
 from llmdctl.manifest.typed import dump
 from llmdctl.plan.images import ImageResolver
@@ -64,7 +63,7 @@ def plan_router(
         resources=plain_resources(wanted.resources),
         security_context=_closed(),
         config_file=CONFIG_FILE,
-        config=_config(resolved.selection.guide, wanted, image, extra["plugins"]),
+        config=_config(resolved.selection.router_config, wanted, image, extra["plugins"]),
         grpc_port=GRPC_PORT,
         health_port=HEALTH_PORT,
         metrics_port=METRICS_PORT,
@@ -142,8 +141,8 @@ def _service_port(name: str, port: int, target: int | None = None) -> dict[str, 
     return {"name": name, "port": port, "targetPort": target or port, "protocol": "TCP"}
 
 
-def _config(guide: Guide, wanted: Router, image: ImagePlan, extra: list[dict[str, Any]]) -> dict[str, Any]:
-    data = dict(wanted.config if wanted.config is not None else guide.router_config)
+def _config(given: dict[str, Any], wanted: Router, image: ImagePlan, extra: list[dict[str, Any]]) -> dict[str, Any]:
+    data = dict(wanted.config if wanted.config is not None else given)
     plugins = {item_key("plugins", plugin): plugin for plugin in data.get("plugins") or []}
     plugins.update({item_key("plugins", plugin): plugin for plugin in extra})
     data["plugins"] = list(plugins.values())

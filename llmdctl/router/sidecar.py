@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from llmdctl.findings.versions import Version
 
@@ -130,8 +131,12 @@ def sidecar_args(
     secure_serving: bool,
     data_parallel_size: int = 1,
     zap_log_level: str = "",
+    extra: Mapping[str, Any] | None = None,
 ) -> list[str]:
-    """The arguments of a sidecar in the flag names of its version. An unknown version gets the newest names."""
+    """The arguments of a sidecar in the flag names of its version. An unknown version gets the newest names.
+
+    `extra` are further flags by name, without dashes.
+    """
     known = Version.parse(version)
     new_port = known is None or known.at_least(*MODEL_SERVER_PORT_SINCE)
     new_tls = known is None or known.at_least(*SECURE_SERVING_SINCE)
@@ -144,5 +149,8 @@ def sidecar_args(
         args.append(f"--data-parallel-size={data_parallel_size}")
     if zap_log_level:
         args.append(f"--zap-log-level={zap_log_level}")
+    for name, value in (extra or {}).items():
+        written = str(value).lower() if isinstance(value, bool) else value
+        args.append(f"--{name}={written}")
     args.append(f"--{'secure-serving' if new_tls else 'secure-proxy'}={'true' if secure_serving else 'false'}")
     return args

@@ -26,6 +26,12 @@ from llmdctl.engines.shell import commands
         (["bash", "-c"], ["exec vllm serve m --port 1"], "vllm", ("m", "--port", "1")),
         (["/bin/sh", "-lc", "A=2; vllm serve m -tp $A"], [], "vllm", ("m", "-tp", "2")),
         (["bash", "-c"], ["pip install x && vllm serve m \\\n  --port 1 # why\n"], "vllm", ("m", "--port", "1")),
+        (
+            ["sh", "-c", 'exec vllm serve "$@" --n=$((I * 8))', "vllm"],
+            ["m", "--port=1"],
+            "vllm",
+            ("m", "--port=1", Opaque("--n=$((I * 8))")),
+        ),
         (["bash", "-c"], ["vllm serve m --x '{\"a\": 1}' > /log 2>&1"], "vllm", ("m", "--x", '{"a": 1}')),
     ],
 )
@@ -85,3 +91,13 @@ def test_arguments_know_where_they_stand() -> None:
 def test_reading_a_shell_line_never_fails(script: str) -> None:
     for command in commands(script, {"a": "1"}):
         assert command.words
+
+
+def test_arguments_that_a_shell_passes_on_keep_their_places() -> None:
+    found = find_engine(["sh", "-c", 'exec vllm serve "$@" --x=1', "vllm"], ["m", "--port=1"], {})
+    assert found is not None
+    assert [(source.field, source.index, source.in_shell) for source in found.sources] == [
+        ("args", 0, False),
+        ("args", 1, False),
+        ("command", 2, True),
+    ]

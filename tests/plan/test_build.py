@@ -312,7 +312,16 @@ def test_a_disaggregated_set_has_replicas_in_all_roles_or_in_none(
     assert "deployment" in caught.value.fix
 
 
-@pytest.mark.parametrize(("mode", "told"), [("standalone", True), ("gateway", False)])
-def test_gateway_settings_without_a_gateway_are_told(make_plan: Any, mode: str, told: bool) -> None:
-    plan = make_plan(OB, {"router": {"mode": mode, "gateway": {"className": "istio"}}})
+@pytest.mark.parametrize(
+    ("router", "told"),
+    [
+        ({"mode": "standalone", "gateway": {"className": "istio"}}, True),
+        ({"gateway": {"name": "edge"}}, True),
+        ({"mode": "gateway", "gateway": {"className": "istio"}}, False),
+        ({"mode": "standalone"}, False),
+        ({}, False),
+    ],
+)
+def test_gateway_settings_without_a_gateway_are_told(make_plan: Any, router: dict[str, Any], told: bool) -> None:
+    plan = make_plan(OB, {"router": router})
     assert any("spec.router.gateway has no effect" in notice for notice in plan.notices) is told

@@ -102,8 +102,9 @@ UNCHANGED = {
     "spec.kvTransfer.connector": "only nixl so far; others are refused, see test_build.py",
     "spec.networkPolicy.enabled": "refused: not supported yet by these guides",
     "spec.roles.*.parallelism.pipeline": "refused by pd-disaggregation; optimized-baseline below",
-    "spec.roles.*.parallelism.data": "refused: not supported yet by these guides",
-    "spec.roles.*.parallelism.dataLocal": "refused: not supported yet by these guides",
+    "spec.roles.*.parallelism.data": "refused by this guide; wide-ep in tests/plan/test_ranks.py",
+    "spec.roles.*.parallelism.dataLocal": "refused by this guide; wide-ep in tests/plan/test_ranks.py",
+    "spec.roles.*.parallelism.loadBalancing": "refused by this guide; wide-ep in tests/plan/test_ranks.py",
     "spec.roles.*.parallelism.expert": "optimized-baseline below",
     "spec.roles.encode": "refused: these guides have no such role",
 }

@@ -60,7 +60,14 @@ FULL: dict[str, Any] = {
         "roles": {
             role: {
                 "replicas": 2,
-                "parallelism": {"tensor": 1, "pipeline": 1, "data": 1, "dataLocal": 1, "expert": False},
+                "parallelism": {
+                    "tensor": 1,
+                    "pipeline": 1,
+                    "data": 1,
+                    "dataLocal": 1,
+                    "expert": False,
+                    "loadBalancing": "hybrid",
+                },
                 "resources": {"requests": {"cpu": 1, "memory": "1Gi", "x": None}, "limits": {"cpu": 1.5}},
                 "engineArgs": {"max-num-seqs": 256, "x": None, "y": [1]},
                 "env": [{"name": "A", "value": "b"}, {"name": "C", "valueFrom": {"fieldRef": {"fieldPath": "x"}}}],

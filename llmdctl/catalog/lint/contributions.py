@@ -45,7 +45,8 @@ def _faults(add: Add, volumes: set[str]) -> Iterator[tuple[Path, str]]:
     yield from _unique("volumes", [volume.get("name") for volume in add.volumes or []])
     yield from _unique("mounts", [mount.get("mountPath") for mount in add.mounts or []])
     for index, volume in enumerate(add.volumes or []):
-        if len(volume) != 2:
+        # A source that is null takes away what another entry brings under that name.
+        if len([key for key, value in volume.items() if value is not None]) != 2:
             yield ("volumes", index), "a volume has a name and exactly one source"
     for index, mount in enumerate(add.mounts or []):
         if mount.get("name") not in volumes:
