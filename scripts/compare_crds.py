@@ -31,6 +31,9 @@ EXPLAINED = {
     "inference.networking.k8s.io/InferencePool v1 spec required": (
         "endpointPickerRef is required up to 1.5 of the inference extension, which llm-d 1.0 installs"
     ),
+    "networking.gke.io/GCPBackendPolicy v1 spec.default x-kubernetes-preserve-unknown-fields": (
+        "GKE's clusters have more fields there (balancingMode, customMetrics) than the published definition"
+    ),
 }
 """Place of a difference -> why it is right."""
 

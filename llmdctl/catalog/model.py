@@ -111,10 +111,25 @@ class AddedKVTransfer:
 
 
 @record
+class Policy:
+    """An object of the Gateway's vendor that is attached to the InferencePool by a targetRef."""
+
+    api_version: str = field(metadata=doc("Group and version.", examples=["networking.gke.io/v1"]))
+    kind: str = field(metadata=doc("Kind."))
+    default: dict[str, Any] = field(metadata=doc("What it says: spec.default."))
+    port_field: str = field(
+        default="", metadata=doc("Dotted path below spec.default that takes the pool's first target port.")
+    )
+
+
+@record
 class AddedRouter:
     """Additions to the router."""
 
     plugins: list[dict[str, Any]] | None = field(default=None, metadata=doc("Plugins, merged by name or type."))
+    policies: list[Policy] | None = field(
+        default=None, metadata=doc("Policies of the Gateway's vendor for the pool, in gateway mode; merged by kind.")
+    )
     route_timeouts: bool | None = field(
         default=None, metadata=doc("False where the Gateway refuses timeouts in an HTTPRoute.")
     )
@@ -308,7 +323,9 @@ class GuideObject:
     """An object (or one a role) that the guide renders."""
 
     template: str = field(metadata=doc("Template file, looked up in the guide's templates and then in _shared."))
-    each: Literal["stack", "role", "claim"] = field(default="stack", metadata=doc("Once, or once a role or claim."))
+    each: Literal["stack", "role", "claim", "policy"] = field(
+        default="stack", metadata=doc("Once, or once a role, claim or policy of the Gateway's vendor.")
+    )
     when: When = field(default_factory=When, metadata=doc("Condition."))
     present: str = field(default="", metadata=doc("Part of the plan that must be present."))
 

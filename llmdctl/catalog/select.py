@@ -26,6 +26,13 @@ def find_cell(guide: Guide, engine: str, accelerator: str, provider: str) -> Cel
     return None
 
 
+def nearest_cell(guide: Guide, engine: str, accelerator: str, provider: str) -> tuple[Combination, Cell] | None:
+    """The nearest listed combination with the same engine, and its cell: sizes of roles depend on the engine most."""
+    listed = dict(combinations(guide))
+    ranked = sorted(listed, key=lambda found: _distance(found, (engine, accelerator, provider)))
+    return next(((found, listed[found]) for found in ranked if found[0] == engine), None)
+
+
 def combinations(guide: Guide) -> list[tuple[Combination, Cell]]:
     """Every listed combination with its cell, in the order of the matrix; a repeated one counts where it is first."""
     found: dict[Combination, Cell] = {}
@@ -42,10 +49,10 @@ def nearest_cells(guide: Guide, engine: str, accelerator: str, provider: str) ->
     provider: hardware and cluster are what a user can change least.
     """
     wanted = (engine, accelerator, provider)
-
-    def distance(combination: Combination) -> tuple[int, bool, bool]:
-        differs = [have != want for have, want in zip(combination, wanted, strict=True)]
-        return sum(differs), differs[1], differs[2]
-
     listed = [combination for combination, _ in combinations(guide)]
-    return sorted(listed, key=distance)[:NEAREST]
+    return sorted(listed, key=lambda found: _distance(found, wanted))[:NEAREST]
+
+
+def _distance(combination: Combination, wanted: Combination) -> tuple[int, bool, bool]:
+    differs = [have != want for have, want in zip(combination, wanted, strict=True)]
+    return sum(differs), differs[1], differs[2]

@@ -120,12 +120,12 @@ def _set_layer(expressions: Sequence[str], strings: Sequence[str]) -> UserLayer:
     return UserLayer(data, lambda at: Origin(OriginKind.FLAG, set_source(at, expressions, strings)))
 
 
-def make_plan(options: StackOptions) -> tuple[Plan, Catalog]:
-    """The plan of the options; its notices go to stderr once."""
+def make_plan(options: StackOptions, *, quiet: bool = False) -> tuple[Plan, Catalog]:
+    """The plan of the options; its notices go to stderr once, unless `quiet`."""
     from llmdctl.plan.build import build_plan
 
     catalog = open_catalog(options.catalogs)
     plan = build_plan(make_request(options), catalog)
-    for notice in (*catalog.notices, *plan.notices):
+    for notice in () if quiet else (*catalog.notices, *plan.notices):
         typer.echo(f"notice: {notice}", err=True)
     return plan, catalog

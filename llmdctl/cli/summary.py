@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from llmdctl.findings import Report, Severity
+from llmdctl.findings.text import found
 from llmdctl.plan.model import Plan, RolePlan
 from llmdctl.render.objects import Rendered
 
@@ -21,8 +22,9 @@ def render_summary(rendered: Rendered, report: Report | None, destination: str) 
         *(f"  {obj['kind']:<22} {obj['metadata']['name']}" for obj in rendered.objects),
         _checked_line(report),
     ]
-    if destination != "-":
-        lines.append(f"next     kubectl apply --server-side -n {stack.namespace} -f {destination}")
+    if destination != "-" and not (report and report.fails(Severity.ERROR)):
+        lines.append(f"next     kubectl create namespace {stack.namespace}   # unless it is there")
+        lines.append(f"         kubectl apply --server-side -n {stack.namespace} -f {destination}")
     return "\n".join(lines) + "\n"
 
 
@@ -48,6 +50,5 @@ def _checked_line(report: Report | None) -> str:
     return (
         f"checked  {counts.objects_validated} of {counts.objects_total} objects against Kubernetes "
         f"{report.target.kube_version} and the custom resources of llm-d {report.target.release}, "
-        f"{counts.rules_run} rules run, {counts.rules_skipped} skipped: "
-        f"{report.count(Severity.ERROR)} errors, {report.count(Severity.WARNING)} warnings"
+        f"{counts.rules_run} rules run, {counts.rules_skipped} skipped: {found(report)}"
     )

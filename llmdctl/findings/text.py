@@ -18,6 +18,9 @@ _HOSTILE = re.compile(
 _COLOURS = {Severity.ERROR: "1;31", Severity.WARNING: "1;33", Severity.INFO: "1;36"}
 _DIM = "2"
 
+OBJECTS = "SCH"
+"""Code under which a report lists objects that it could not check; the others are checks that did not run."""
+
 
 def escape(text: str) -> str:
     """`text` on one line, with every character that could disturb a terminal written as an escape."""
@@ -55,19 +58,28 @@ def _joined(lines: Iterable[str]) -> str:
 def summary(report: Report) -> str:
     """The last line of a report: what was looked at and what was found."""
     seen = report.coverage
-    found = [_count(report.count(Severity.ERROR), "error"), _count(report.count(Severity.WARNING), "warning")]
-    if report.count(Severity.INFO):
-        found.append(_count(report.count(Severity.INFO), "info"))
     parts = [
         f"{_count(seen.objects_total, 'object')}: {seen.objects_validated} validated, {seen.objects_skipped} skipped",
         f"rules: {seen.rules_run} run, {seen.rules_skipped} skipped",
-        ", ".join(found),
+        found(report),
     ]
+    partly = sum(1 for check in report.skipped if check.code != OBJECTS) - seen.rules_skipped
+    if partly > 0:
+        parts.append(f"{_count(partly, 'check')} left out where something was not known (-v lists them)")
     if report.suppressed:
         parts.append(f"{len(report.suppressed)} suppressed")
     if report.unresolved:
         parts.append(f"{len(report.unresolved)} unresolved")
     return "; ".join(parts)
+
+
+def found(report: Report) -> str:
+    """How many errors, warnings and infos, and how many of them are listed under their cause."""
+    counts = [_count(report.count(Severity.ERROR), "error"), _count(report.count(Severity.WARNING), "warning")]
+    if report.count(Severity.INFO):
+        counts.append(_count(report.count(Severity.INFO), "info"))
+    folded = len(report.findings) - len(_folded(report.findings))
+    return ", ".join(counts) + (f" ({folded} of them under their cause)" if folded else "")
 
 
 def _count(number: int, noun: str) -> str:

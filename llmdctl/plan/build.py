@@ -9,6 +9,7 @@ from llmdctl.catalog.load import Catalog
 from llmdctl.catalog.model import Contribution
 from llmdctl.findings import UserError
 from llmdctl.findings.versions import Version
+from llmdctl.plan.blame import blame
 from llmdctl.plan.contributions import Context, RoleAdds, collect, matches
 from llmdctl.plan.images import ImageResolver, release_set
 from llmdctl.plan.model import (
@@ -42,6 +43,13 @@ DRA_SINCE_MINOR = 34
 def build_plan(request: Request, catalog: Catalog) -> Plan:
     """The plan of a request. Raises UserError for anything that cannot be planned."""
     resolved = resolve(request, catalog)
+    try:
+        return _derive(request, resolved, catalog)
+    except UserError as error:
+        raise blame(error, request) from error
+
+
+def _derive(request: Request, resolved: Resolved, catalog: Catalog) -> Plan:
     spec, ledger = resolved.stack.spec, resolved.ledger
     release = str(spec.release)
     images = release_set(catalog.images, release)
@@ -69,7 +77,7 @@ def build_plan(request: Request, catalog: Catalog) -> Plan:
     _check_ports(roles)
     claims = _claims(name, adds, ledger)
     notices = claim_notices(resolved, claims, allowed=request.allow_unsupported)
-    router = plan_router(resolved, resolver, name, namespace, labels, _router_extras(adds))
+    router = plan_router(resolved, resolver, name, namespace, labels, _router_extras(adds), roles[0].serving_port)
     monitoring = MonitoringPlan(interval="30s", path=resolved.selection.engine.metrics_path)
     monitored = bool(spec.monitoring and spec.monitoring.enabled)
     stack = _stack(resolved, name, namespace, release, labels)
@@ -109,9 +117,8 @@ def _check_choices(resolved: Resolved) -> None:
             f"guide {guide.name} does not run as {spec.workload}", fix="workload: " + " or ".join(guide.workloads)
         )
     if spec.kube_version not in SUPPORTED_MINORS:
-        origin = resolved.ledger.of(("spec", "kubeVersion"))
         raise UserError(
-            f"{origin.text}: Kubernetes {spec.kube_version} is not known to this llmdctl",
+            f"spec.kubeVersion: Kubernetes {spec.kube_version} is not known to this llmdctl",
             fix=f"use one of: {', '.join(SUPPORTED_MINORS)}",
         )
     minor = int(str(spec.kube_version).partition(".")[2])
@@ -268,7 +275,9 @@ def _router_extras(adds: dict[str, RoleAdds]) -> dict[str, Any]:
     """What contributions add to the router: plugins of all roles together, other settings by the last word."""
     found = [role_adds.data.get("router", {}) for role_adds in adds.values()]
     extras = {key: value for added in found for key, value in added.items()}
-    return {**extras, "plugins": [plugin for added in found for plugin in added.get("plugins", [])]}
+    policies = {policy["kind"]: policy for added in found for policy in added.get("policies", [])}
+    plugins = [plugin for added in found for plugin in added.get("plugins", [])]
+    return {**extras, "plugins": plugins, "policies": list(policies.values())}
 
 
 def _claims(stack: str, adds: dict[str, RoleAdds], ledger: Ledger) -> tuple[ClaimPlan, ...]:
@@ -319,6 +328,8 @@ def _with_objects(plan: Plan, resolved: Resolved) -> Plan:
             objects.extend(ObjectPlan(template=wanted.template, role=role) for role in plan.roles)
         elif wanted.each == "claim":
             objects.extend(ObjectPlan(template=wanted.template, claim=claim) for claim in plan.claims)
+        elif wanted.each == "policy":
+            objects.extend(ObjectPlan(template=wanted.template, policy=policy) for policy in plan.router.policies)
         else:
             objects.append(ObjectPlan(template=wanted.template))
     return replace(plan, objects=tuple(objects))

@@ -15,6 +15,7 @@ LIST_KEYS: Mapping[str, tuple[str, ...]] = {
     "tolerations": ("key", "operator", "effect"),
     "imagePullSecrets": ("name",),
     "plugins": ("name", "type"),
+    "policies": ("kind",),
 }
 """Lists that merge item by item, and the fields that identify an item."""
 

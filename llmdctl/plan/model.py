@@ -226,6 +226,16 @@ class OwnGatewayPlan:
 
 
 @record
+class PolicyPlan:
+    """A policy of the Gateway's vendor that targets the pool."""
+
+    api_version: str
+    kind: str
+    name: str
+    spec: Data
+
+
+@record
 class RouterPlan:
     """The router: endpoint picker, its config, and the proxy or Gateway in front.
 
@@ -257,6 +267,7 @@ class RouterPlan:
     proxy: ProxyPlan | None
     gateway: GatewayPlan | None
     own_gateway: OwnGatewayPlan | None
+    policies: list[PolicyPlan]
 
 
 @record
@@ -274,6 +285,7 @@ class ObjectPlan:
     template: str
     role: RolePlan | None = None
     claim: ClaimPlan | None = None
+    policy: PolicyPlan | None = None
 
 
 @record

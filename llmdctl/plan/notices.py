@@ -46,7 +46,8 @@ def gateway_notices(router: RouterPlan, ledger: Ledger) -> list[str]:
         if not any(_is_chosen(ledger, field) for field in ("name", "className")):
             return []
         return [f"spec.router.gateway has no effect with spec.router.mode {router.mode}: no Gateway is used"]
-    if router.own_gateway is not None:
+    # A vendor that has policies of its own for the pool is not Istio.
+    if router.own_gateway is not None or router.policies:
         return []
     return [
         f"Gateway {router.gateway.name} is not part of this stack. The endpoint picker serves TLS with a certificate "

@@ -8,13 +8,13 @@ from typing import Any
 
 from llmdctl.catalog.load import Catalog
 from llmdctl.catalog.model import Accelerator, Cell, Engine, Guide, ModelEntry, Preset, Provider
-from llmdctl.catalog.select import find_cell, nearest_cells
+from llmdctl.catalog.select import Combination, find_cell, nearest_cell, nearest_cells
 from llmdctl.findings import Path, UserError, format_path
 from llmdctl.manifest.typed import Problem, TypedError, dump, load, nearest
 from llmdctl.plan.merge import OriginOf, merge
 from llmdctl.plan.origin import Ledger, Origin, OriginKind, formula
 from llmdctl.plan.request import Request
-from llmdctl.spec.model import API_VERSION, KIND, InferenceStack
+from llmdctl.spec.model import API_VERSION, KIND, InferenceStack, SpecFields
 
 BASE: dict[str, Any] = {
     "metadata": {"namespace": "llm-d"},
@@ -54,6 +54,8 @@ class Selection:
     providers: tuple[Provider, ...]
     cell: Cell | None
     preset: Preset | None
+    borrowed: tuple[Combination, Cell] | None = None
+    """For a combination that is not listed: the nearest one that is, whose role sizes are taken."""
 
     @property
     def roles(self) -> list[str]:
@@ -163,15 +165,19 @@ def _select(request: Request, catalog: Catalog) -> tuple[Selection, list[str]]:
     providers = with_source(("provider",), lambda: _provider_chain(provider_name, catalog))
     notices: list[str] = []
     cell = find_cell(guide, engine.name, accelerator.name, provider_name)
+    borrowed = None
     if cell is None:
         _refuse_or_warn(request, guide, (engine.name, accelerator.name, provider_name), notices)
+        borrowed = nearest_cell(guide, engine.name, accelerator.name, provider_name)
+        if borrowed and borrowed[1].defaults.roles:
+            notices.append(f"the sizes of its roles are those of {' '.join(borrowed[0])}")
     elif cell.note:
         notices.append(f"{guide.name} on {accelerator.name}, {provider_name}: {cell.note}")
     model_id = _model_id(request, preset, cell, guide)
     model = catalog.find_model(model_id) if model_id else None
     if model is None and model_id:
         notices.append(f"model {model_id} is not in the catalog: its KV heads and context length are unknown")
-    return Selection(guide, engine, model, accelerator, providers, cell, preset), notices
+    return Selection(guide, engine, model, accelerator, providers, cell, preset, borrowed), notices
 
 
 class _Sourced:
@@ -269,6 +275,9 @@ def _catalog_layers(selection: Selection, catalog: Catalog) -> list[tuple[Origin
         add("Provider", provider.name, provider.defaults)
     guide = selection.guide
     add("Guide", guide.name, guide.defaults)
+    if selection.borrowed and selection.borrowed[1].defaults.roles:
+        sizes = SpecFields(roles=selection.borrowed[1].defaults.roles)
+        add("Guide", guide.name, sizes, f", matrix of {' '.join(selection.borrowed[0])}")
     if selection.cell:
         add("Guide", guide.name, selection.cell.defaults, ", matrix")
     if selection.preset:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llmdctl.findings import Path
+from llmdctl.findings import Path, UserError
 from llmdctl.plan.contributions import RoleAdds, scale
 from llmdctl.plan.model import ParallelismPlan
 from llmdctl.plan.origin import Ledger, Origin, formula
@@ -15,6 +15,7 @@ def plan_resources(
     adds: RoleAdds,
     wanted: Resources | None,
     accelerator: str | None,
+    owned: str,
     parallelism: ParallelismPlan,
     claims: list[dict[str, Any]],
     ledger: Ledger,
@@ -22,7 +23,8 @@ def plan_resources(
 ) -> dict[str, Any]:
     """`requests`, `limits` and `claims` of the engine's container.
 
-    `accelerator` is the extended resource to ask for, or None when a claim brings the device.
+    `accelerator` is the extended resource to ask for, or None when a claim brings the device; `owned` is its
+    name either way. Raises UserError when the user's resources name it: its count follows from the ranks.
     """
     ledger.note(path, formula("contributions of the catalog, then spec.roles.*.resources, then the accelerators"))
     totals: dict[str, dict[str, Any]] = {"requests": {}, "limits": {}}
@@ -32,6 +34,7 @@ def plan_resources(
                 amount = scale(quantity, accelerators=parallelism.accelerators, ranks=parallelism.data_local)
                 _set(totals, side, name, amount, origin, ledger, path)
     if wanted is not None:
+        _refuse_accelerator(wanted, owned, path)
         given: Path = ("spec", *path[:2], "resources")
         for side, own in (("requests", wanted.requests), ("limits", wanted.limits)):
             for name, quantity in (own or {}).items():
@@ -42,6 +45,16 @@ def plan_resources(
     _complete_extended(totals, ledger, path)
     out = {side: values for side, values in totals.items() if values}
     return {**out, "claims": claims} if claims else out
+
+
+def _refuse_accelerator(wanted: Resources, owned: str, path: Path) -> None:
+    for side, own in (("requests", wanted.requests), ("limits", wanted.limits)):
+        if owned in (own or {}):
+            raise UserError(
+                f"spec.roles.{path[1]}.resources.{side}: {owned} is counted by llmdctl",
+                why="a pod gets one accelerator a rank: tensor x pipeline x dataLocal",
+                fix=f"set spec.roles.{path[1]}.parallelism.tensor (or dataLocal) instead",
+            )
 
 
 def _set(

@@ -178,7 +178,8 @@ def _container(
     _, mounts = plan_volumes(engine, adds, cache or ModelCache(), ledger, ("roles", name))
     _, claims, provides = plan_claims(context.stack_name, adds, parallelism, ledger, ("roles", name))
     resources = plan_resources(
-        adds, role.resources, None if provides else selection.accelerator.resource, parallelism, claims, ledger,
+        adds, role.resources, None if provides else selection.accelerator.resource, selection.accelerator.resource,
+        parallelism, claims, ledger,
         (*path, "resources"),
     )  # fmt: skip
     ledger.note(path, formula(f"engine {engine.name} of the catalog"))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 from llmdctl.findings import UserError
 from llmdctl.manifest.typed import dump
 from llmdctl.plan.images import ImageResolver
 from llmdctl.plan.merge import item_key
-from llmdctl.plan.model import GatewayPlan, ImagePlan, OwnGatewayPlan, ProxyPlan, RouterPlan
+from llmdctl.plan.model import GatewayPlan, ImagePlan, OwnGatewayPlan, PolicyPlan, ProxyPlan, RouterPlan
 from llmdctl.plan.origin import Ledger, formula
 from llmdctl.plan.resolve import Resolved
 from llmdctl.router.config import dump as dump_config
@@ -23,6 +24,7 @@ PROXY_READY_PORT = 19001
 PROXY_ADMIN_PORT = 19000
 CONFIG_FILE = "epp-config.yaml"
 COMPONENT = "app.kubernetes.io/component"
+POOL_GROUP = "inference.networking.k8s.io"
 EXT_PROC_SERVICE = "envoy.service.ext_proc.v3.ExternalProcessor"
 
 
@@ -33,8 +35,10 @@ def plan_router(
     namespace: str,
     labels: dict[str, Any],
     extra: dict[str, Any],
+    pool_port: int,
 ) -> RouterPlan:
-    """The router of a stack. `extra` is what contributions add: `plugins`, `routeTimeouts`.
+    """The router of a stack. `extra` is what contributions add: `plugins`, `routeTimeouts`,
+    `policies`. `pool_port` is the pool's first target port.
 
     Raises UserError for a bad config.
     """
@@ -75,7 +79,25 @@ def plan_router(
         proxy=_proxy(wanted, images, stack) if standalone else None,
         gateway=None if standalone else GatewayPlan(name=_gateway_name(wanted)),
         own_gateway=_own_gateway(wanted) if not standalone else None,
+        policies=[] if standalone else _policies(extra.get("policies", []), stack, pool_port),
     )
+
+
+def _policies(wanted: list[dict[str, Any]], stack: str, pool_port: int) -> list[PolicyPlan]:
+    """Each policy with the pool as its target, and the pool's port where it asks for it."""
+    target = {"group": POOL_GROUP, "kind": "InferencePool", "name": stack}
+    out = []
+    for policy in wanted:
+        default = copy.deepcopy(policy["default"])
+        *steps, last = policy.get("portField", "").split(".")
+        if last:
+            place = default
+            for step in steps:
+                place = place.setdefault(step, {})
+            place[last] = pool_port
+        spec = {"default": default, "targetRef": target}
+        out.append(PolicyPlan(api_version=policy["apiVersion"], kind=policy["kind"], name=stack, spec=spec))
+    return out
 
 
 def _note(ledger: Ledger) -> None:

@@ -39,6 +39,8 @@ def render(plan: Plan, template_directories: Sequence[Path], cache: Path | None 
             context["role"] = wanted.role
         if wanted.claim is not None:
             context["claim"] = wanted.claim
+        if wanted.policy is not None:
+            context["policy"] = wanted.policy
         objects.append(without_nulls(templates.render(wanted.template, context)))
     return Rendered(plan, tuple(apply_patches(objects, plan.patches)))
 

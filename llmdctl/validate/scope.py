@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePath
 
+from llmdctl.findings import UserError
 from llmdctl.manifest.document import Document
 
 _GROUPS = {
@@ -22,6 +23,19 @@ def not_an_object(documents: Sequence[Document]) -> Iterator[tuple[Document, str
     with_objects = {document.source.file for document in documents if _states_kind(document)}
     for document in documents:
         yield document, _reason(document, with_objects)
+
+
+def require_objects(documents: Sequence[Document]) -> None:
+    """Raises UserError when there are documents, but none is a cluster object: then nothing would be checked."""
+    reasons = [(document, reason) for document, reason in not_an_object(documents)]
+    if not reasons or not all(reason for _, reason in reasons):
+        return
+    first, why = reasons[0]
+    raise UserError(
+        "nothing here is a Kubernetes object, so there is nothing to validate",
+        source=first.source,
+        why=f"{first.ref.kind or 'the first document'}: {why}",
+    )
 
 
 def _states_kind(document: Document) -> bool:

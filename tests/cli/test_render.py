@@ -46,7 +46,7 @@ def test_a_directory_holds_the_same_objects_and_the_summary_goes_to_stdout(run: 
 
 def test_quiet_leaves_the_objects_alone(run: Run) -> None:
     result = run("render", PD, "-q")
-    assert all(line.startswith("notice: ") for line in result.err.splitlines())
+    assert result.err == ""
     assert kinds(result.out)
 
 
@@ -109,3 +109,33 @@ def test_a_cache_directory_that_cannot_be_made_is_done_without(
     taken.write_text("", encoding="utf-8")
     monkeypatch.setenv("XDG_CACHE_HOME", str(taken))
     assert run("render", PD).code == 0
+
+
+def test_objects_with_errors_are_not_offered_for_applying(run: Run, tmp_path: Path) -> None:
+    patch = '--set=patches=[{"kind": "Service", "name": "pd-disaggregation-epp", "merge": {"spec": {"wrong": 1}}}]'
+    result = run("render", PD, patch, "-o", str(tmp_path / "out"))
+    assert result.code == 1
+    assert ": 1 error, 0 warnings" in result.out
+    assert "kubectl" not in result.out
+    good = run("render", PD, "-n", "serving", "-o", str(tmp_path / "good"))
+    assert "kubectl create namespace serving" in good.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["-f", "FILE"], "FILE:7:21: spec.roles.decode.parallelism.tensor: 3 does not divide the 64 attention heads"),
+        (["-f", "FILE", "--set", "roles.decode.parallelism.tensor=16"], "--set roles.decode.parallelism.tensor=16: "),
+        ([PD, "--kube-version", "1.20"], "--kube-version 1.20: spec.kubeVersion: Kubernetes 1.20 is not known"),
+        ([PD, "--set", "roles.decode.engineArgs.port=1"], "--set roles.decode.engineArgs.port=1: spec.roles.decode."),
+    ],
+)
+def test_errors_of_the_plan_name_the_line_or_the_flag(
+    run: Run, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    file = tmp_path / "stack.yaml"
+    head = f"apiVersion: llmdctl.io/v1alpha1\nkind: InferenceStack\nspec:\n  guide: {PD}\n"
+    file.write_text(f"{head}  roles:\n    decode:\n      parallelism: {{tensor: 3}}\n", encoding="utf-8")
+    result = run("render", *[str(file) if word == "FILE" else word for word in arguments])
+    assert result.code == 2
+    assert f"error: {message.replace('FILE', str(file))}" in result.err

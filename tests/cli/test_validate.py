@@ -131,3 +131,26 @@ def test_every_code_can_be_explained_and_is_listed(cli: Cli) -> None:
     for rule in all_rules():
         assert rule.code in text
         assert cli("explain", rule.code).code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("apiVersion: llmdctl.io/v1alpha1\nkind: InferenceStack\nspec: {}\n", "validate what `llmdctl render` writes"),
+        (
+            "resources: [a.yaml]\nkind: Kustomization\napiVersion: kustomize.config.k8s.io/v1beta1\n",
+            "kubectl kustomize",
+        ),
+        ("replicaCount: 2\n", "as Helm values do"),
+    ],
+)
+def test_input_without_any_object_is_an_error(cli: Cli, tmp_path: Path, text: str, why: str) -> None:
+    (tmp_path / "other.yaml").write_text(text, encoding="utf-8")
+    result = cli("validate", "other.yaml")
+    assert result.code == 2
+    assert "error: other.yaml:1:1: nothing here is a Kubernetes object" in result.err
+    assert why in result.err
+    # Beside an object it is only skipped, and counted.
+    beside = cli("validate", "other.yaml", GOOD)
+    assert beside.code == 0
+    assert "1 skipped" in beside.out

@@ -63,7 +63,7 @@ def test_consequences_are_folded_under_their_cause(order: tuple[Finding, ...]) -
     text = render_text(report(*order))
     assert "  also  warning PRT005 DisaggregatedSet/gpt-oss-pd the probe asks another port\n" in text
     assert "\nwarning PRT005" not in text
-    assert text.endswith("1 error, 1 warning\n")
+    assert text.endswith("1 error, 1 warning (1 of them under their cause)\n")
 
 
 def test_a_consequence_whose_cause_is_not_listed_stands_by_itself() -> None:
@@ -110,7 +110,9 @@ def test_summary_counts_in_words() -> None:
     assert summary(Report(coverage=Coverage(1, 1, 0, 3, 0))) == (
         "1 object: 1 validated, 0 skipped; rules: 3 run, 0 skipped; 0 errors, 0 warnings"
     )
-    assert summary(report(PORT, PORT, PROBE, NOTE)).endswith("2 errors, 1 warning, 1 info")
+    assert summary(report(PORT, PORT, PROBE, NOTE)).endswith(
+        "2 errors, 1 warning, 1 info (1 of them under their cause)"
+    )
 
 
 def test_colour_adds_codes_and_nothing_else() -> None:

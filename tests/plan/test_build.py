@@ -325,3 +325,36 @@ def test_a_disaggregated_set_has_replicas_in_all_roles_or_in_none(
 def test_gateway_settings_without_a_gateway_are_told(make_plan: Any, router: dict[str, Any], told: bool) -> None:
     plan = make_plan(OB, {"router": router})
     assert any("spec.router.gateway has no effect" in notice for notice in plan.notices) is told
+
+
+def test_gke_gateways_get_a_health_check_and_time_for_answers(make_plan: Any) -> None:
+    plan = make_plan(OB, {"provider": "gke", "router": {"mode": "gateway"}})
+    target = {"group": "inference.networking.k8s.io", "kind": "InferencePool", "name": OB}
+    specs = {policy.kind: policy.spec for policy in plan.router.policies}
+    check = {"portSpecification": "USE_FIXED_PORT", "requestPath": "/health", "port": plan.pool.ports[0]}
+    assert specs == {
+        "HealthCheckPolicy": {"default": {"config": {"type": "HTTP", "httpHealthCheck": check}}, "targetRef": target},
+        "GCPBackendPolicy": {"default": {"timeoutSec": 300}, "targetRef": target},
+    }
+    # Istio's certificate problem is not theirs.
+    assert not any("Istio" in notice for notice in plan.notices)
+    assert make_plan(OB, {"provider": "gke"}).router.policies == []
+    assert make_plan(OB, {"router": {"mode": "gateway"}}).router.policies == []
+
+
+@pytest.mark.parametrize(("engine", "sizes"), [("vllm", (1, 4)), ("sglang", (2, 2))])
+def test_an_unlisted_combination_takes_the_sizes_of_the_nearest(
+    make_plan: Any, engine: str, sizes: tuple[int, int]
+) -> None:
+    plan = make_plan(PD, {"engine": engine, "accelerator": "nvidia-h100", "provider": "gke-a4x"}, allow=True)
+    assert (role(plan, "prefill").parallelism.tensor, role(plan, "decode").parallelism.tensor) == sizes
+    assert f"the sizes of its roles are those of {engine} nvidia-h100" in "; ".join(plan.notices)
+
+
+@pytest.mark.parametrize("side", ["requests", "limits"])
+@pytest.mark.parametrize("provider", ["generic", "gke"])
+def test_accelerators_are_counted_not_given(make_plan: Any, side: str, provider: str) -> None:
+    spec = {"provider": provider, "roles": {"decode": {"resources": {side: {"nvidia.com/gpu": 2}}}}}
+    with pytest.raises(UserError, match=f"spec.roles.decode.resources.{side}: nvidia.com/gpu is counted") as caught:
+        make_plan(PD, spec)
+    assert "parallelism.tensor" in caught.value.fix

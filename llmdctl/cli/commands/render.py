@@ -42,7 +42,7 @@ def render(
         str, typer.Option("-o", "--output", metavar="-|DIR", help="Standard output, or a directory.")
     ] = "-",
     check: Annotated[bool, typer.Option("--validate/--no-validate", help="Check the objects too.")] = True,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print no summary.")] = False,
+    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print no summary and no notices.")] = False,
 ) -> None:
     """Render a stack as Kubernetes objects, and check them.
 
@@ -55,7 +55,8 @@ def render(
         namespace=namespace, name=name, kube_version=kube_version,
     )  # fmt: skip
     plan, catalog = options.make_plan(
-        options.StackOptions(guide, file, flags, settings or (), strings or (), allow_unsupported, catalogs or ())
+        options.StackOptions(guide, file, flags, settings or (), strings or (), allow_unsupported, catalogs or ()),
+        quiet=quiet,
     )
     rendered = render_plan(plan, catalog.template_dirs(plan.stack.guide), _template_cache())
     documents = _write(rendered, destination)
