@@ -10,6 +10,7 @@ from llmdctl.engines.command import Opaque, Word
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_LONE_VARIABLE = re.compile(r"\$(?:[A-Za-z_][A-Za-z0-9_]*|\{[^{}]*\})")
 _SEPARATORS = ("&&", "||", ";;", ";", "|", "&", "\n")
 _PREFIXES = frozenset({"exec", "nohup", "env", "then", "do", "else", "time"})
 
@@ -56,9 +57,17 @@ def commands(script: str, env: Mapping[str, str]) -> Iterator[Command]:
             elif not words and token in (*_PREFIXES, "export"):
                 continue
             else:
-                words.append(_expand(token, known))
+                words.extend(_fields(token, known))
         if words:
             yield Command(tuple(words))
+
+
+def _fields(token: str, known: Mapping[str, str | None]) -> list[Word]:
+    """The words that a token becomes: an unquoted variable by itself is split at blanks, and vanishes when empty."""
+    word = _expand(token, known)
+    if isinstance(word, str) and _LONE_VARIABLE.fullmatch(token):
+        return list(word.split())
+    return [word]
 
 
 def _split(script: str) -> Iterator[list[str]]:
@@ -158,6 +167,8 @@ def _expand(token: str, known: Mapping[str, str | None]) -> Word:
             position += 1
         elif char in "$`" and quote != "'":
             text, length, unknown = _variable(token, position, known)
+            # What a shell splits in the middle of a word is not followed.
+            unknown = unknown or (not quote and len(text.split()) > 1 and not _LONE_VARIABLE.fullmatch(token))
             out.append(text)
             opaque = opaque or unknown
             position += length

@@ -21,6 +21,8 @@ FAMILIES = {
     "LBL": "selection, identity and labels",
     "PRT": "ports",
     "KVT": "KV transfer between prefill and decode",
+    "ENG": "engine: flags and values, by engine version",
+    "IMG": "images and versions",
     "IGN": "ignore annotations",
 }
 

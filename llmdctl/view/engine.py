@@ -80,6 +80,10 @@ class EngineCommand:
             return self.place
         return self.container.at(sources[index].field, sources[index].index)
 
+    def place_at(self, option: Option) -> Place:
+        """Where an option stands."""
+        return self._place_at(option.index)
+
     def text(self, *names: str) -> str | None:
         """A flag's text; None when it isn't given or unknown."""
         return self.parsed.get_str(*names)

@@ -52,8 +52,11 @@ class PodTemplate:
         self.labels = labels
         self.part = part
         self._injected = injected or {}
-        own = node.at("metadata", "annotations").key(ANNOTATION).text()
-        self._stated = Stated(options or VersionOptions(), own or workload.annotations.get(ANNOTATION, ""))
+        own = node.at("metadata", "annotations").key(ANNOTATION)
+        self.version_annotation = own.text() or workload.annotations.get(ANNOTATION, "")
+        """What the template, else the workload, states of its components' versions."""
+        self.version_place = own.place if own.text() else workload.place
+        self._stated = Stated(options or VersionOptions(), self.version_annotation)
 
     @property
     def place(self) -> Place:

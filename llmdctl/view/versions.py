@@ -76,10 +76,14 @@ def parse_version_options(values: list[str]) -> VersionOptions:
     return VersionOptions(stated)
 
 
+# llmdctl's own annotation names components as its image catalog does.
+_ALSO_CALLED = {"sidecar": "routing-sidecar", "epp": "endpoint-picker"}
+
+
 def annotated_version(annotation: str, component: str) -> Version | None:
     """What the annotation `llmdctl.io/component-version: vllm@0.30.0, sidecar@0.10.0` says of a component."""
     for part in annotation.split(","):
         name, _, number = part.strip().partition("@")
-        if name == component:
+        if name and name in (component, _ALSO_CALLED.get(component)):
             return Version.parse(number)
     return None

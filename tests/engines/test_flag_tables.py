@@ -28,8 +28,8 @@ def script(root: Path) -> Any:
 
 
 def test_versions_are_listed_in_order() -> None:
-    assert known_versions("vllm") == ["0.26.0", "0.30.0"]
-    assert known_versions("sglang") == ["0.5.16", "0.5.20"]
+    assert known_versions("vllm") == ["0.23.0", "0.26.0", "0.30.0"]
+    assert known_versions("sglang") == ["0.5.13.post1", "0.5.16", "0.5.20"]
     assert known_versions("nothing") == []
 
 

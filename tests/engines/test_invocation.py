@@ -101,3 +101,21 @@ def test_arguments_that_a_shell_passes_on_keep_their_places() -> None:
         ("args", 1, False),
         ("command", 2, True),
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "argv"),
+    [
+        ('F="--a b"; vllm serve m $F', ("m", "--a", "b")),
+        ('F="--a b"; vllm serve m ${F} x', ("m", "--a", "b", "x")),
+        ('F="--a b"; vllm serve m "$F"', ("m", "--a b")),
+        ('F=""; vllm serve m $F', ("m",)),
+        ('F=""; vllm serve m "$F"', ("m", "")),
+        ('F="1 2"; vllm serve m --a=$F', ("m", Opaque("--a=1 2"))),
+        ('F="1 2"; vllm serve m --a="$F"', ("m", "--a=1 2")),
+    ],
+)
+def test_unquoted_variables_are_split_as_a_shell_does(line: str, argv: tuple[str, ...]) -> None:
+    found = find_engine(["sh", "-c", line], [], {})
+    assert found is not None
+    assert found.argv == argv

@@ -1,9 +1,11 @@
 """Rules over the view, one module a family: each rule is a function and its page."""
 
+from llmdctl.validate.rules.engine_flags import ENG_RULES
+from llmdctl.validate.rules.images import IMG_RULES
 from llmdctl.validate.rules.labels import LBL_RULES
 from llmdctl.validate.rules.ports import PRT_RULES
 from llmdctl.validate.rules.transfer import KVT_RULES
 
-VIEW_RULES = [*LBL_RULES, *PRT_RULES, *KVT_RULES]
+VIEW_RULES = [*LBL_RULES, *PRT_RULES, *KVT_RULES, *ENG_RULES, *IMG_RULES]
 
-__all__ = ["KVT_RULES", "LBL_RULES", "PRT_RULES", "VIEW_RULES"]
+__all__ = ["ENG_RULES", "IMG_RULES", "KVT_RULES", "LBL_RULES", "PRT_RULES", "VIEW_RULES"]
