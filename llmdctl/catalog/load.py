@@ -9,7 +9,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from llmdctl.catalog.model import Accelerator, Engine, Entry, Guide, ImageCatalog, ModelEntry, Provider, ReleaseSet
+from llmdctl.catalog.model import (
+    Accelerator,
+    Engine,
+    Entry,
+    Guide,
+    GuideCell,
+    ImageCatalog,
+    ModelEntry,
+    Provider,
+    ReleaseSet,
+)
 from llmdctl.catalog.roots import (
     IMAGE_KIND,
     SHARED,
@@ -71,7 +81,23 @@ class Catalog:
 
     def guide(self, name: str) -> Guide:
         """The guide of that name. Raises UserError when there is none, naming near ones."""
-        return self._typed("Guide", name, Guide)
+        guide = self._typed("Guide", name, Guide)
+        added = [cell for cell in self._added_cells if cell.guide == guide.name]
+        return replace(guide, matrix=[*guide.matrix, *added]) if added else guide
+
+    @cached_property
+    def _added_cells(self) -> list[GuideCell]:
+        """What vendors add to guides; our own entries stand in the guides' matrices."""
+        cells: list[GuideCell] = []
+        for root in self.roots:
+            if isinstance(root, BuiltinRoot):
+                continue
+            for kind in ("Accelerator", "Provider"):
+                for name in sorted(root.names(kind)):
+                    entry = self._require(kind, name)[0]
+                    if isinstance(entry, Accelerator | Provider):
+                        cells.extend(entry.support)
+        return cells
 
     def engine(self, name: str) -> Engine:
         """The engine of that name. Raises UserError when there is none, naming near ones."""
@@ -121,7 +147,7 @@ class Catalog:
 
     @cached_property
     def images(self) -> ImageCatalog:
-        """The release sets of all roots together: a set of an earlier root shadows one of the same name.
+        """The release sets of all roots together; where two roots have an image of a set, the earlier root's counts.
 
         Raises UserError when no root has any.
         """
@@ -133,11 +159,23 @@ class Catalog:
         for file, catalog in catalogs:
             for name, release in catalog.releases.items():
                 if name in releases:
-                    self.notices.append(f"release set {name} shadows the one in {file.origin}")
+                    releases[name] = self._merged(name, releases[name], release, file)
                 else:
                     releases[name] = release
                     self._release_origins[name] = file
-        return replace(catalogs[0][1], releases=releases)
+        default = next((catalog.default_release for _, catalog in catalogs if catalog.default_release), "")
+        return replace(catalogs[0][1], default_release=default, releases=releases)
+
+    def _merged(self, name: str, own: ReleaseSet, other: ReleaseSet, file: EntryFile) -> ReleaseSet:
+        """A release set of an earlier root over one of the same name: image by image, component by component."""
+        for image in sorted(own.images.keys() & other.images.keys()):
+            self.notices.append(f"image {image} of release {name} shadows the one in {file.origin}")
+        return replace(
+            own,
+            title=own.title or other.title,
+            components={**other.components, **own.components},
+            images={**other.images, **own.images},
+        )
 
     @cached_property
     def _release_origins(self) -> dict[str, EntryFile]:

@@ -264,28 +264,6 @@ class ModelEntry(Entry):
 
 
 @record
-class Accelerator(Entry):
-    """An accelerator type."""
-
-    kind: Literal["Accelerator"] = field(metadata=doc("Always Accelerator."))
-    family: str = field(metadata=doc("Family, for conditions and images.", examples=["nvidia"]))
-    vendor: str = field(metadata=doc("Value of the label llm-d.ai/accelerator-vendor."))
-    variant: str = field(metadata=doc("Value of the label llm-d.ai/accelerator-variant."))
-    resource: str = field(metadata=doc("Extended resource of the device plugin."))
-    memory_gib: float = field(metadata=doc("Memory of one accelerator, in GiB.", key="memoryGiB"))
-    per_node: int = field(metadata=doc("Accelerators of a common node."))
-    architecture: Literal["amd64", "arm64"] = field(default="amd64", metadata=doc("CPU architecture of its nodes."))
-
-
-@record
-class Provider(Entry):
-    """Where a cluster runs."""
-
-    kind: Literal["Provider"] = field(metadata=doc("Always Provider."))
-    extends: str = field(default="", metadata=doc("Provider whose contributions come before this one's."))
-
-
-@record
 class Status:
     """What upstream says of a combination."""
 
@@ -304,6 +282,41 @@ class Cell:
     status: Status = field(metadata=doc("What upstream says."))
     note: str = field(default="", metadata=doc("What a user should know."))
     defaults: SpecFields = field(default_factory=SpecFields, metadata=doc("Spec values of these combinations."))
+
+
+@record
+class GuideCell(Cell):
+    """Combinations that a vendor adds to the matrix of a guide that is not its own."""
+
+    guide: str = field(metadata=doc("The guide."))
+
+
+@record
+class Accelerator(Entry):
+    """An accelerator type."""
+
+    kind: Literal["Accelerator"] = field(metadata=doc("Always Accelerator."))
+    family: str = field(metadata=doc("Family, for conditions and images.", examples=["nvidia"]))
+    vendor: str = field(metadata=doc("Value of the label llm-d.ai/accelerator-vendor."))
+    variant: str = field(metadata=doc("Value of the label llm-d.ai/accelerator-variant."))
+    resource: str = field(metadata=doc("Extended resource of the device plugin."))
+    memory_gib: float = field(metadata=doc("Memory of one accelerator, in GiB.", key="memoryGiB"))
+    per_node: int = field(metadata=doc("Accelerators of a common node."))
+    architecture: Literal["amd64", "arm64"] = field(default="amd64", metadata=doc("CPU architecture of its nodes."))
+    support: list[GuideCell] = field(
+        default_factory=list, metadata=doc("Combinations with this accelerator that it adds to guides.")
+    )
+
+
+@record
+class Provider(Entry):
+    """Where a cluster runs."""
+
+    kind: Literal["Provider"] = field(metadata=doc("Always Provider."))
+    extends: str = field(default="", metadata=doc("Provider whose contributions come before this one's."))
+    support: list[GuideCell] = field(
+        default_factory=list, metadata=doc("Combinations with this provider that it adds to guides.")
+    )
 
 
 @record
@@ -384,7 +397,7 @@ class ReleaseSet:
 
     title: str = field(default="", metadata=doc("One line for people."))
     components: dict[str, str] = field(
-        metadata=doc("Versions of parts that have no image here.", examples=[{"lws": "0.11.1"}])
+        default_factory=dict, metadata=doc("Versions of parts that have no image here.", examples=[{"lws": "0.11.1"}])
     )
     images: dict[str, Image] = field(metadata=doc("Images by name."))
 
@@ -395,5 +408,7 @@ class ImageCatalog:
 
     api_version: Literal["catalog.llmdctl.io/v1alpha1"] = field(metadata=doc("Version of the catalog's format."))
     kind: Literal["ImageCatalog"] = field(metadata=doc("Always ImageCatalog."))
-    default_release: str = field(metadata=doc("Release set used when a stack names none."))
+    default_release: str = field(
+        default="", metadata=doc("Release set used when a stack names none; empty leaves it to the next catalog.")
+    )
     releases: dict[str, ReleaseSet] = field(metadata=doc("Sets by llm-d release."))

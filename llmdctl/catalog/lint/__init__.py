@@ -10,7 +10,7 @@ from llmdctl.catalog.lint.guides import lint_guide, lint_template_files, needed_
 from llmdctl.catalog.lint.names import Loaded, Names
 from llmdctl.catalog.lint.problem import CatalogProblem, Problems
 from llmdctl.catalog.load import TYPES, Catalog, typed_entry
-from llmdctl.catalog.model import API_VERSION, Engine, Guide, ImageCatalog, Provider
+from llmdctl.catalog.model import API_VERSION, Accelerator, Engine, Guide, ImageCatalog, Provider
 from llmdctl.catalog.roots import (
     FOLDERS,
     GUIDE_FILE,
@@ -140,12 +140,14 @@ class _Linter:
 
     def _check_images(self) -> None:
         for images, file in self._images:
-            if images.default_release not in images.releases:
+            if images.default_release and images.default_release not in images.releases:
                 self._problems.at(file, ("defaultRelease",), f"there is no release set {images.default_release!r}")
         if self._problems.found:
             return  # which images are needed follows from entries that load
         catalog = self._catalog()
         for entry, file in self._entries.values():
+            if isinstance(entry, Accelerator):
+                self._check_family(entry, file, catalog)
             if not isinstance(entry, Guide):
                 continue
             needed = needed_images(entry, catalog.accelerators)
@@ -153,3 +155,10 @@ class _Linter:
                 for missing in sorted(needed - set(found.images)):
                     what = f"release set {release} has no image {missing!r}, which the matrix needs"
                     self._problems.at(file, ("matrix",), what, "add it to the image catalog")
+
+    def _check_family(self, accelerator: Accelerator, file: EntryFile, catalog: Catalog) -> None:
+        wanted = [f"{engine}-{accelerator.family}" for engine in catalog.engines]
+        if not any(name in release.images for release in catalog.images.releases.values() for name in wanted):
+            what = f"no release set has an engine image for family {accelerator.family!r}, so nothing can be rendered"
+            fix = f"add an ImageCatalog beside it, with one of the images {', '.join(wanted)}"
+            self._problems.at(file, ("family",), what, fix)

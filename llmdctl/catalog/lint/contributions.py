@@ -9,8 +9,9 @@ from llmdctl.catalog.lint.names import Names
 from llmdctl.catalog.lint.problem import Problems
 from llmdctl.catalog.model import Add, Engine, Entry, Scaled, When
 from llmdctl.catalog.roots import EntryFile
+from llmdctl.engines.tables import known_versions, load_table
 from llmdctl.findings import Path
-from llmdctl.manifest.typed import fields_of
+from llmdctl.manifest.typed import fields_of, nearest
 
 
 def lint_when(when: When, file: EntryFile, path: Path, names: Names, problems: Problems) -> None:
@@ -38,6 +39,11 @@ def lint_contributions(entry: Entry, file: EntryFile, volumes: set[str], names: 
         lint_when(contribution.when, file, (*path, "when"), names, problems)
         for inner, what in _faults(contribution.add, volumes):
             problems.at(file, (*path, "add", *inner), what)
+        own = [entry.name] if isinstance(entry, Engine) else contribution.when.engine or []
+        for engine in [own] if isinstance(own, str) else own:
+            for name, fix in _unknown_flags(engine, contribution.add.engine_args or {}):
+                what = f"no known version of {engine} has a flag --{name}"
+                problems.at(file, (*path, "add", "engineArgs", name), what, fix)
 
 
 def _faults(add: Add, volumes: set[str]) -> Iterator[tuple[Path, str]]:
@@ -94,3 +100,12 @@ def _unique(field: str, keys: Iterable[Any]) -> Iterator[tuple[Path, str]]:
         elif key in seen:
             yield (field, index), f"{key!r} stands in the list twice"
         seen.add(key if isinstance(key, str) else None)
+
+
+def _unknown_flags(engine: str, args: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Engine flags that no version with a table has, each with a hint."""
+    tables = [table for version in known_versions(engine) if (table := load_table(engine, version)) is not None]
+    for name in args if tables else ():
+        if not any(table.canonical(name) for table in tables):
+            close = nearest(name, tables[-1].flags)
+            yield name, f"did you mean {close!r}?" if close else "see the engine's --help"

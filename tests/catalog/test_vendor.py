@@ -1,0 +1,100 @@
+"""A vendor's cell is YAML only: the example of docs/vendors.md, rendered and validated from outside the package."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from llmdctl.catalog.lint import lint_catalog
+from llmdctl.catalog.load import Catalog, load_catalog
+from llmdctl.findings import SourceRef, UserError
+from llmdctl.manifest.document import Document
+from llmdctl.plan.build import build_plan
+from llmdctl.plan.model import Plan
+from llmdctl.plan.request import Request, flag_layer
+from llmdctl.render.objects import render
+from llmdctl.validate.pipeline import ValidateOptions, validate
+
+BLOCK = re.compile(r"```yaml\n# (\S+)\n(.*?)```", re.DOTALL)
+
+
+@pytest.fixture
+def acme(root: Path, tmp_path: Path) -> Path:
+    """The example's files, as the page prints them."""
+    directory = tmp_path / "acme"
+    directory.mkdir()
+    found = BLOCK.findall((root / "docs" / "vendors.md").read_text(encoding="utf-8"))
+    assert [name for name, _ in found] == ["accelerator.yaml", "provider.yaml", "images.yaml"]
+    for name, text in found:
+        (directory / name).write_text(text, encoding="utf-8")
+    return directory
+
+
+def plan(catalog: Catalog, guide: str, **spec: str) -> Plan:
+    values: dict[Any, tuple[Any, str]] = {("spec", key): (value, key) for key, value in spec.items()}
+    return build_plan(Request((flag_layer({("spec", "guide"): (guide, "guide"), **values}),)), catalog)
+
+
+def test_the_example_has_no_fault(acme: Path) -> None:
+    assert lint_catalog(acme) == []
+
+
+@pytest.mark.parametrize("guide", ["optimized-baseline", "pd-disaggregation"])
+@pytest.mark.parametrize("provider", ["acme-cloud", "generic"])
+def test_it_renders_and_validates(acme: Path, guide: str, provider: str) -> None:
+    catalog = load_catalog([str(acme)])
+    made = plan(catalog, guide, accelerator="acme-x1", provider=provider)
+    objects = render(made, catalog.template_dirs(guide)).objects
+    documents = [Document(item, SourceRef("out", document=index)) for index, item in enumerate(objects)]
+    report = validate(documents, ValidateOptions(complete=True))
+    assert report.findings == ()
+    assert report.coverage.objects_validated == len(objects)
+    for role in made.roles:
+        assert role.container.image.reference == "registry.example/acme/vllm:v0.30.0-acme2"
+        assert role.container.resources["limits"]["acme.example/x1"] == str(role.parallelism.tensor)
+        assert ("acme.example/nic" in role.container.resources["limits"]) == (
+            provider == "acme-cloud" and guide == "pd-disaggregation"
+        )
+        assert bool(role.pod.tolerations) == (provider == "acme-cloud")
+
+
+def test_sizes_of_the_added_cell_count(acme: Path) -> None:
+    made = plan(load_catalog([str(acme)]), "pd-disaggregation", accelerator="acme-x1", provider="acme-cloud")
+    assert [role.parallelism.tensor for role in made.roles] == [2, 4]
+
+
+def test_what_the_vendor_does_not_list_is_still_refused(acme: Path) -> None:
+    with pytest.raises(UserError, match="does not list sglang on acme-x1"):
+        plan(load_catalog([str(acme)]), "pd-disaggregation", accelerator="acme-x1", engine="sglang")
+
+
+def test_a_family_without_an_image_is_told(acme: Path) -> None:
+    (acme / "images.yaml").unlink()
+    (problem,) = lint_catalog(acme)
+    assert "no release set has an engine image for family 'acme'" in str(problem)
+    with pytest.raises(UserError, match=r"release 1\.0 has no image 'vllm-acme'"):
+        plan(load_catalog([str(acme)]), "pd-disaggregation", accelerator="acme-x1", provider="acme-cloud")
+
+
+def test_one_image_of_ones_own_leaves_the_others_of_the_release_alone(acme: Path) -> None:
+    (acme / "images.yaml").write_text(
+        (acme / "images.yaml").read_text(encoding="utf-8").replace("vllm-acme:", "envoy:"), encoding="utf-8"
+    )
+    catalog = load_catalog([str(acme)])
+    assert catalog.images.releases["1.0"].images["envoy"].tag == "v0.30.0-acme2"
+    assert catalog.images.releases["1.0"].images["endpoint-picker"].component == "endpoint-picker"
+    assert catalog.images.releases["1.0"].components["lws"] == "0.11.1"
+    assert catalog.images.default_release == "1.0"
+    assert catalog.notices == ["image envoy of release 1.0 shadows the one in images/catalog.yaml"]
+
+
+def test_engine_flags_that_nobody_has_are_told(acme: Path) -> None:
+    file = acme / "provider.yaml"
+    wrong = "- when: {engine: vllm}\n  add:\n    engineArgs: {max-model-length: 4096, enforce-eager: true}\n"
+    file.write_text(file.read_text(encoding="utf-8") + wrong, encoding="utf-8")
+    (problem,) = lint_catalog(acme)
+    assert "no known version of vllm has a flag --max-model-length" in str(problem)
+    assert "max-model-len" in problem.fix
