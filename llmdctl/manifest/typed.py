@@ -68,7 +68,7 @@ def doc(
 def nearest(word: str, known: Iterable[str]) -> str:
     """The known name closest to `word`, or "" when none is close."""
     names = list(known)
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    close = difflib.get_close_matches(word, names, n=1, cutoff=0.65)
     if close:
         return close[0]
     folded = {name.casefold(): name for name in names}

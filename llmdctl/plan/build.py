@@ -23,7 +23,7 @@ from llmdctl.plan.model import (
     ServingAccountPlan,
     StackPlan,
 )
-from llmdctl.plan.notices import claim_notices, gateway_notices, image_notices
+from llmdctl.plan.notices import cache_notices, claim_notices, gateway_notices, image_notices
 from llmdctl.plan.origin import Ledger, Origin, OriginKind, formula
 from llmdctl.plan.pods import CACHE_MOUNT
 from llmdctl.plan.request import Request
@@ -99,7 +99,13 @@ def _derive(request: Request, resolved: Resolved, catalog: Catalog) -> Plan:
         objects=(),
         patches=tuple(spec.patches or ()),
         spec=resolved.data,
-        notices=(*resolved.notices, *notices, *image_notices(roles, router), *gateway_notices(router, ledger)),
+        notices=(
+            *resolved.notices,
+            *notices,
+            *image_notices(roles, router),
+            *gateway_notices(router, ledger),
+            *cache_notices(spec, roles),
+        ),
         ledger=ledger,
     )
     return _with_objects(plan, resolved)

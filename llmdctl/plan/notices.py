@@ -6,6 +6,7 @@ from llmdctl.findings import UserError
 from llmdctl.plan.model import ClaimPlan, RolePlan, RouterPlan
 from llmdctl.plan.origin import Ledger, OriginKind
 from llmdctl.plan.resolve import Resolved
+from llmdctl.spec.model import StackSpec
 
 
 def claim_notices(resolved: Resolved, claims: tuple[ClaimPlan, ...], *, allowed: bool) -> tuple[str, ...]:
@@ -57,3 +58,15 @@ def gateway_notices(router: RouterPlan, ledger: Ledger) -> list[str]:
 
 def _is_chosen(ledger: Ledger, field: str) -> bool:
     return ledger.of(("spec", "router", "gateway", field)).kind in (OriginKind.FILE, OriginKind.FLAG)
+
+
+def cache_notices(spec: StackSpec, roles: tuple[RolePlan, ...]) -> list[str]:
+    """A volume that several pods mount must allow that; nothing in the stack can tell whether it does."""
+    claim = spec.model.cache.pvc if spec.model and spec.model.cache else None
+    pods = sum(role.replicas * role.parallelism.pods for role in roles)
+    if claim is None or pods < 2:
+        return []
+    return [
+        f"PersistentVolumeClaim {claim.claim_name} is mounted by {pods} pods: unless they share a node, it has to "
+        "allow ReadWriteMany (or ReadOnlyMany with model.source: local)"
+    ]

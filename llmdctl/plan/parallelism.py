@@ -36,6 +36,7 @@ def plan_parallelism(
             why="every rank takes the same number of heads, so the engine refuses to start (vllm config/model.py)",
             fix="use a divisor, such as 1, 2, 4 or 8",
         )
+    _check_memory(where, model, accelerator, tensor * pipeline * (data if wanted and wanted.expert else 1), role)
     balancing = _balancing(data, local, (wanted and wanted.load_balancing) or Balancing.PER_RANK)
     experts = model.facts.experts if model else None
     check_balancing(where, balancing, data, local, experts, model is not None)
@@ -67,3 +68,19 @@ def _balancing(data: int, local: int, wanted: str) -> Balancing:
     if data == 1:
         return Balancing.NONE
     return Balancing.PER_POD if local == 1 else Balancing(wanted)
+
+
+def _check_memory(where: str, model: ModelEntry | None, accelerator: Accelerator, shares: int, role: Role) -> None:
+    """Raises UserError when the weights alone exceed the memory of the accelerators that share them."""
+    weights = model.facts.weights_gib if model else None
+    # Weights that are quantised while they are loaded take less than the published files.
+    loads_smaller = any("quantization" in name or name == "load-format" for name in role.engine_args or {})
+    if not weights or not accelerator.memory_gib or loads_smaller or weights <= accelerator.memory_gib * shares:
+        return
+    assert model is not None  # noqa: S101 - its weights are known
+    raise UserError(
+        f"{where}: the weights of {model.name} take {weights:g} GiB, {shares} x {accelerator.name} have "
+        f"{accelerator.memory_gib * shares:g} GiB",
+        why="no cache and no activations would fit beside them either",
+        fix="raise tensor (or data, with expert parallelism), use larger accelerators, or a smaller model",
+    )

@@ -32,7 +32,8 @@ def write_directory(rendered: Rendered, directory: Path) -> list[Document]:
         directory.mkdir(parents=True, exist_ok=True)
         before = _read_index(directory)
         for name, obj in zip(names, rendered.objects, strict=True):
-            _replace(directory / name, emit_yaml(obj))
+            # With the separator, the files put one after the other are one valid stream.
+            _replace(directory / name, "---\n" + emit_yaml(obj))
         for stale in before - set(names):
             (directory / stale).unlink(missing_ok=True)
         _replace(directory / INDEX, "".join(f"{name}\n" for name in sorted(names)))

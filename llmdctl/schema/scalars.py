@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from llmdctl.schema.fault import HERE, Fault, should, show, wrong_type
-from llmdctl.schema.formats import QUANTITY, format_test, is_base64, is_date_time, known_format
+from llmdctl.schema.formats import QUANTITY, QUANTITY_PATTERN, format_test, is_base64, is_date_time, known_format
 from llmdctl.schema.node import Check, Faults, fine, least_check, most_check
 from llmdctl.schema.patterns import compile_re2
 
@@ -41,6 +41,8 @@ def _first_of(checks: list[Check]) -> Check:
 
 def _pattern_check(pattern: re.Pattern[str], written: str) -> Check:
     search = pattern.search
+    if written == QUANTITY_PATTERN:
+        return _quantity_pattern_check(search)
 
     def check(value: str) -> Faults:
         return None if search(value) else [should("pattern", value, f"match '{written}'")]
@@ -134,6 +136,19 @@ def quantity_types() -> dict[type, Check]:
         return [Fault("format", message, f"{HERE} is not a quantity: {show(value)}", suggestion=_quantity_hint(value))]
 
     return {str: text, int: fine, float: fine}
+
+
+def _quantity_pattern_check(search: Callable[[str], Any]) -> Check:
+    """A quantity of a custom kind: refused by the pattern, told as what it is."""
+
+    def check(value: str) -> Faults:
+        if search(value):
+            return None
+        fault = should("pattern", value, f"match '{QUANTITY_PATTERN}'")
+        fault.summary, fault.suggestion = f"{HERE} is not a quantity: {show(value)}", _quantity_hint(value)
+        return [fault]
+
+    return check
 
 
 def _quantity_hint(value: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import textwrap
 from typing import Any
 
@@ -44,16 +45,29 @@ def page_data(rule: Rule) -> dict[str, Any]:
     return {**rule_data(rule), "bad": example(rule.code, "bad"), "good": example(rule.code, "good")}
 
 
-def page_text(rule: Rule) -> str:
-    """A rule's page for a terminal."""
+def page_text(rule: Rule, *, examples: bool = False) -> str:
+    """A rule's page for a terminal: the examples in full, or only the lines in which the bad one differs."""
     lines = [f"{rule.code} ({rule.severity}): {rule.title}", ""]
     for word, text in _facts(rule):
         lines.extend(textwrap.wrap(text, 100, initial_indent=f"{word:<11}", subsequent_indent=" " * 11))
+    if not examples:
+        return "\n".join([*lines, *_difference(rule)]) + "\n"
     for kind in ("bad", "good"):
         text = example(rule.code, kind)
         if text:
             lines += ["", f"{kind}:", textwrap.indent(text, "  ").rstrip("\n")]
     return "\n".join(lines) + "\n"
+
+
+def _difference(rule: Rule) -> list[str]:
+    """What turns the good example into the bad one, as a diff with some lines around it."""
+    good, bad = (example(rule.code, kind).splitlines() for kind in ("good", "bad"))
+    if not good or not bad:
+        return []
+    # The first two lines of a diff name files, of which there are none here.
+    changes = list(difflib.unified_diff(good, bad, lineterm="", n=2))[2:]
+    shown = [f"  {line}" for line in changes if not line.startswith("@@")]
+    return ["", "example    - right, + wrong (--examples shows both in full)", *shown]
 
 
 def _facts(rule: Rule) -> list[tuple[str, str]]:

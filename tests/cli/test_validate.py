@@ -112,8 +112,12 @@ def test_the_ignore_file_of_the_folder_is_used(cli: Cli, tmp_path: Path) -> None
 def test_explain(cli: Cli) -> None:
     result = cli("explain", "prt004")
     assert result.code == 0
-    for part in ("PRT004 (error)", "why ", "fix ", "bad:", "good:", "references"):
+    for part in ("PRT004 (error)", "why ", "fix ", "- right, + wrong", "references"):
         assert part in result.out
+    assert "apiVersion" not in result.out
+    full = cli("explain", "prt004", "--examples")
+    assert "bad:\n  apiVersion" in full.out
+    assert "good:\n  apiVersion" in full.out
     data = json.loads(cli("explain", "PRT004", "-o", "json").out)
     assert data["bad"] == Path(BAD).read_text(encoding="utf-8")
 

@@ -358,3 +358,21 @@ def test_accelerators_are_counted_not_given(make_plan: Any, side: str, provider:
     with pytest.raises(UserError, match=f"spec.roles.decode.resources.{side}: nvidia.com/gpu is counted") as caught:
         make_plan(PD, spec)
     assert "parallelism.tensor" in caught.value.fix
+
+
+def test_weights_that_do_not_fit_are_refused_before_they_are_loaded(make_plan: Any) -> None:
+    def stack(**decode: Any) -> dict[str, Any]:
+        return {"model": {"id": "meta-llama/Llama-3.3-70B-Instruct"}, "roles": {"decode": decode}}
+
+    with pytest.raises(UserError, match="take 131 GiB, 1 x nvidia-h100 have 80 GiB") as caught:
+        make_plan(OB, stack(parallelism={"tensor": 1}))
+    assert "raise tensor" in caught.value.fix
+    make_plan(OB, stack(parallelism={"tensor": 2}))
+    # What is quantised on the way in is smaller than its files.
+    make_plan(OB, stack(parallelism={"tensor": 1}, engineArgs={"quantization": "fp8"}))
+
+
+@pytest.mark.parametrize(("replicas", "told"), [(1, False), (2, True)])
+def test_a_claim_that_several_pods_mount_is_told(make_plan: Any, replicas: int, told: bool) -> None:
+    spec = {"model": {"cache": {"pvc": {"claimName": "models"}}}, "roles": {"decode": {"replicas": replicas}}}
+    assert any("ReadWriteMany" in notice for notice in make_plan(OB, spec).notices) is told

@@ -141,6 +141,9 @@ def test_every_number_follows_from_the_sizes(
     tensor, local, pods, hybrid = sizes
     spec = parallel(tensor=tensor, data=local * pods, dataLocal=local, loadBalancing="hybrid" if hybrid else "perRank")
     spec["roles"]["decode"]["replicas"] = replicas
+    for name in ROLES:
+        # Sizes of all kinds are wanted here, whether or not the model would fit.
+        spec["roles"][name]["engineArgs"] = {"load-format": "dummy"}
     plan = make_plan(WIDE, {**spec, "provider": provider})
     objects = render(plan, catalog.template_dirs(WIDE)).objects
     pool = next(item for item in objects if item["kind"] == "InferencePool")

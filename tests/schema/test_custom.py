@@ -257,3 +257,17 @@ def test_an_embedded_object_needs_its_identity_and_sound_metadata() -> None:
         (one.kind, format_path(one.path)) for one in found(schema, {"kind": "Pod", "metadata": {"nam": "x"}, "spec": 1})
     ]
     assert kinds == [("unknown", "spec.a.metadata.nam"), ("required", "spec.a.apiVersion")]
+
+
+@pytest.mark.parametrize(("value", "hint"), [("8GB", "8G"), ("8 GiB", "8Gi"), ("lots", "")])
+def test_a_quantity_of_a_custom_kind_is_told_as_one(value: str, hint: str) -> None:
+    kind = SchemaStore("1.36", "1.0").lookup("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet")
+    assert isinstance(kind, KindSchema)
+    container = {"name": "a", "resources": {"limits": {"memory": value}}}
+    template = {"spec": {"containers": [container]}}
+    spec = {"leaderWorkerTemplate": {"workerTemplate": template}}
+    found = kind.check({"apiVersion": "leaderworkerset.x-k8s.io/v1", "kind": "LeaderWorkerSet", "spec": spec})
+    (violation,) = found.violations
+    assert violation.summary == f'memory is not a quantity: "{value}"'
+    assert violation.suggestion == hint
+    assert "should match" in violation.message

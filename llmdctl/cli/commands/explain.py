@@ -16,6 +16,7 @@ def register(app: typer.Typer) -> None:
 
 def explain(
     code: Annotated[str, typer.Argument(metavar="CODE", help="Code of a finding, for example PRT004.")],
+    examples: Annotated[bool, typer.Option("--examples", help="Show the bad and the good example in full.")] = False,
     output: Annotated[Format, typer.Option("-o", "--output", help="Output format.")] = Format.TEXT,
 ) -> None:
     """Explain a finding: what it means, why it matters, how to fix it, with a bad and a good example.
@@ -26,6 +27,6 @@ def explain(
 
     rule = find_rule(code)
     if output is Format.TEXT:
-        write_out(page_text(rule))
+        write_out(page_text(rule, examples=examples))
     else:
         write_data(page_data(rule), output)

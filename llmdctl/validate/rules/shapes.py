@@ -165,7 +165,11 @@ KVT007 = Rule(
     code="KVT007",
     severity=Severity.ERROR,
     title="block sizes of prefill and decode do not fit each other",
-    why="KV blocks are copied as they are: the handshake refuses block sizes that it can't translate",
+    why=(
+        "KV blocks are copied as they are, and the handshake refuses sizes that it can't translate. SGLang wants equal "
+        "page sizes. vLLM takes a decode block that holds several of prefill's, never the other way round; with a CPU "
+        "buffer, and with hybrid KV caches before 0.30, it wants equal ones too"
+    ),
     fix="set the same block size on both",
     references=("vLLM nixl/base_worker.py", "SGLang disaggregation/common/conn.py"),
     needs=frozenset({"pairs"}),
