@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from llmdctl.catalog.model import API_VERSION
 from llmdctl.findings import SourceRef, UserError
+from llmdctl.findings.frozen import frozen
 from llmdctl.manifest import Document, read_paths
 
 FOLDERS = {
@@ -37,7 +38,7 @@ def file_stem(name: str) -> str:
     return name.lower().replace("/", "--")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EntryFile:
     """One entry as written: its plain data, and where it was read."""
 

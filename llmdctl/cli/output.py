@@ -7,12 +7,12 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any, TextIO
 
 from llmdctl.findings import Report, UserError
+from llmdctl.findings.frozen import frozen
 
 
 class Format(StrEnum):
@@ -31,7 +31,7 @@ class Colour(StrEnum):
     NEVER = "never"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Output:
     """One requested form of a result; `path` is None for stdout."""
 

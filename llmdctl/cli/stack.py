@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from llmdctl.findings.frozen import frozen
 
 if TYPE_CHECKING:
     from llmdctl.catalog.load import Catalog
@@ -38,7 +40,7 @@ CatalogOption = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StackOptions:
     """The options above, as given. `flags` maps a spec path to (value, flag as typed)."""
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from llmdctl.engines.tables import DASHED_BOOL_ENGINES, Flag, FlagTable
+from llmdctl.findings.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Opaque:
     """Text whose value only the running pod knows (a shell expression, a variable from elsewhere)."""
 
@@ -23,7 +24,7 @@ Word = str | Opaque
 _OPAQUE_FLAG = re.compile(r"--?[A-Za-z][\w.-]*=.*", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Option:
     """One flag as given. `values` are its words: none for a switch; `index` is its place in the argument list.
 
@@ -50,7 +51,7 @@ class Option:
         return any(isinstance(word, Opaque) for word in self.values)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ParsedArgs:
     """A parsed command line. `options` are by canonical name; `unknown` lists flags that the table lacks."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from llmdctl.engines.command import Opaque, Word
 from llmdctl.engines.shell import commands, expand_kubernetes
+from llmdctl.findings.frozen import frozen
 
 _SHELLS = frozenset({"sh", "bash", "ash", "dash", "zsh"})
 _PYTHONS = frozenset({"python", "python3"})
@@ -20,7 +20,7 @@ _ALL_ARGUMENTS = Opaque("$@")
 _SIMULATORS = frozenset({"llm-d-inference-sim"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Source:
     """Where an argument stands: in `command` or `args`, at which index, and whether inside a shell line there."""
 
@@ -29,7 +29,7 @@ class Source:
     in_shell: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Invocation:
     """An engine process. `argv` are its arguments after program and subcommand, `sources` where each stands.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from llmdctl.engines.command import Opaque, Word
+from llmdctl.findings.frozen import frozen
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -15,7 +15,7 @@ _SEPARATORS = ("&&", "||", ";;", ";", "|", "&", "\n")
 _PREFIXES = frozenset({"exec", "nohup", "env", "then", "do", "else", "time"})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Command:
     """One simple command: its words after expansion, without redirections and leading assignments."""
 

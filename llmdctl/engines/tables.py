@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 from typing import Any
+
+from llmdctl.findings.frozen import frozen
 
 DATA = Path(__file__).resolve().parent / "data"
 
@@ -15,7 +17,7 @@ DASHED_BOOL_ENGINES = frozenset({"vllm"})
 """Engines whose switches also have a `--no-` form (argparse.BooleanOptionalAction)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Flag:
     """A command-line flag. `kind`: bool, int, float, str, enum, enum-open, list, json or unknown.
 
@@ -29,7 +31,7 @@ class Flag:
     aliases: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FlagTable:
     """All flags of one engine version, and for vLLM what its JSON flags and environment hold."""
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from llmdctl.findings.frozen import frozen
+
 
 class Severity(StrEnum):
     """How bad a finding is. `error`: the deployment is refused or broken; `warning`: degraded or fragile."""
@@ -68,7 +70,7 @@ class SourceRef:
         return {"file": self.file, "line": self.line, "column": self.column, "document": self.document}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Evidence:
     """A fact that a finding rests on, quoted or restated, with the place that it was read from."""
 
@@ -80,7 +82,7 @@ class Evidence:
         return {"text": self.text, "source": self.source.as_dict() if self.source else None}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One fault, with where, why and fix.
 

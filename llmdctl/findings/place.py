@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from llmdctl.findings.frozen import frozen
 from llmdctl.findings.model import ObjectRef, SourceRef
 
 
@@ -30,7 +29,7 @@ def format_path(path: Path) -> str:
     return "".join(out)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Place:
     """Where something stands: the object, the document that holds it, and the path inside it.
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from llmdctl.findings.frozen import frozen
 from llmdctl.findings.model import Evidence, Finding, Severity
 from llmdctl.findings.place import Place
 
 CODE = re.compile(r"[A-Z]{3}[0-9]{3}")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hit:
     """A rule's answer "this is wrong". What is left empty is taken from the rule."""
 
@@ -25,7 +25,7 @@ class Hit:
     severity: Severity | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Skip:
     """A rule's answer "I can't tell", with the reason: never a pass."""
 
@@ -33,7 +33,7 @@ class Skip:
     at: Place | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unresolved:
     """A reference that leaves the input (open world): counted, listed on request, no effect on the exit code."""
 
@@ -44,7 +44,7 @@ class Unresolved:
 Outcome = Hit | Skip | Unresolved
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """What a code means. `check` gets what the registry's owner hands to rules (a View, or facts) and yields outcomes.
 

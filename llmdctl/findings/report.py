@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from llmdctl._version import __version__
+from llmdctl.findings.frozen import frozen
 from llmdctl.findings.model import Finding, ObjectRef, Severity
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """What the input was checked against: Kubernetes minor, llm-d release, and whether the input is all there is."""
 
@@ -19,7 +20,7 @@ class Target:
     complete: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SkippedCheck:
     """A check that did not run: on one object, or (object None) at all."""
 
@@ -32,7 +33,7 @@ class SkippedCheck:
         return {"code": self.code, "object": self.object.as_dict() if self.object else None, "reason": self.reason}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Coverage:
     """How much was looked at. `objects_skipped` have no schema; rules that could not run count as skipped."""
 
@@ -43,7 +44,7 @@ class Coverage:
     rules_skipped: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Report:
     """Everything one run says. `findings` come sorted by severity and place."""
 

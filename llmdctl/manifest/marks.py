@@ -18,6 +18,7 @@ from yaml.events import (
 )
 
 from llmdctl.findings import Path
+from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.events import GetEvent, open_events
 from llmdctl.manifest.raw import MAX_DEPTH
 from llmdctl.manifest.scalars import ScalarError, key_text, resolve
@@ -66,7 +67,7 @@ class _TooDeepError(Exception):
     pass
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Builder:
     get_event: GetEvent
     anchors: dict[str, MarkedNode]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
+from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.scalars import Scalar, ScalarError, resolve
 
 MAX_DEPTH = 200
@@ -14,7 +14,7 @@ MAX_DEPTH = 200
 _CACHED_LENGTH = 128
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RawDocument:
     """One YAML document: its value, the line and column (from 1) where its content begins, its index in the file.
 

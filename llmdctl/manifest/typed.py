@@ -12,17 +12,17 @@ import re
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 from llmdctl.findings import Path, format_path
+from llmdctl.findings.frozen import frozen
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Problem:
     """One fault in the data: where (path from its root), what, and what to do."""
 

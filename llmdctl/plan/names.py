@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from llmdctl.findings import UserError
+from llmdctl.findings.frozen import frozen
 
 REVISION_LENGTH = 8
 """Hex digits of a DisaggregatedSet revision (sigs.k8s.io/lws, disaggregatedset utils)."""
@@ -18,7 +17,7 @@ REPLICASET_HASH_LENGTH = 17
 LABEL_MAX = 63
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GeneratedName:
     """A name that a controller makes: what it names, its longest form, and the longest that is accepted."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 
 from llmdctl.findings import Path, format_path
+from llmdctl.findings.frozen import frozen
 
 
 class OriginKind(StrEnum):
@@ -18,7 +18,7 @@ class OriginKind(StrEnum):
     FORMULA = "formula"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Origin:
     """What settled a value, and where: a catalog file, `file:line`, a flag, or the formula in words."""
 

@@ -6,9 +6,9 @@ Source: Kubernetes, Pod Security Standards (levels privileged, baseline, restric
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from llmdctl.findings.frozen import frozen
 from llmdctl.plan.model import Plan, RolePlan
 
 LEVELS = ("restricted", "baseline", "privileged")
@@ -22,7 +22,7 @@ BASELINE_CAPABILITIES = frozenset(
 """Capabilities that the baseline level lets a container add."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PodSecurity:
     """The lowest level that admits all pods of a stack, with what keeps them from a lower one."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from llmdctl.findings import Path, SourceRef
+from llmdctl.findings.frozen import frozen
 from llmdctl.plan.merge import OriginOf
 from llmdctl.plan.origin import Origin, OriginKind
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UserLayer:
     """One layer of user input: `data` has the shape of a stack (`metadata`, `spec`).
 
@@ -36,7 +36,7 @@ class UserLayer:
         return self.source_of(path) if self.source_of is not None else None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Request:
     """Everything that a plan is made from, besides the catalog. Later layers win."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from llmdctl.catalog.load import Catalog
 from llmdctl.catalog.model import Accelerator, Cell, Engine, Guide, ModelEntry, Preset, Provider
 from llmdctl.catalog.select import Combination, find_cell, nearest_cell, nearest_cells
 from llmdctl.findings import Path, UserError, format_path
+from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.typed import Problem, TypedError, dump, load, nearest
 from llmdctl.plan.merge import OriginOf, merge
 from llmdctl.plan.origin import Ledger, Origin, OriginKind, formula
@@ -43,7 +43,7 @@ BASE: dict[str, Any] = {
 """What holds for every guide. Router sizes: llm-d recipes/router/base.values.yaml (read 2026-10)."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Selection:
     """The catalog entries that a stack uses."""
 
@@ -73,7 +73,7 @@ class Selection:
         return self.providers[-1]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Resolved:
     """A complete spec: `stack` typed, `data` plain, and where each value comes from."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from llmdctl.findings import Path, UserError
+from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.typed import dump
 from llmdctl.plan.arguments import derived_args, engine_args
 from llmdctl.plan.contributions import RoleAdds
@@ -39,7 +39,7 @@ SERVING_LABEL = "llm-d.ai/inference-serving"
 QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoleContext:
     """What the derivation of a role needs besides the role itself."""
 

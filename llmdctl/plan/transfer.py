@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from llmdctl.findings import UserError
+from llmdctl.findings.frozen import frozen
 from llmdctl.spec.model import KVTransfer
 
 NIXL_SIDE_CHANNEL_PORT = 5600
@@ -17,7 +18,7 @@ SGLANG_BOOTSTRAP_PORT = 8998
 POD_IP = {"fieldRef": {"fieldPath": "status.podIP"}}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Transfer:
     """Pieces that KV transfer adds to one role."""
 

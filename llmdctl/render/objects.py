@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from llmdctl.findings import UserError
+from llmdctl.findings.frozen import frozen
 from llmdctl.manifest import emit_yaml
 from llmdctl.plan.model import Plan
 from llmdctl.render.environment import Templates, without_nulls
 from llmdctl.spec.model import Patch
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rendered:
     """The objects of a stack, in the order of the guide."""
 

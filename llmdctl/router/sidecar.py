@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from llmdctl.findings.frozen import frozen
 from llmdctl.findings.versions import Version
 
 DEFAULT_PORT = 8000
@@ -44,7 +44,7 @@ BOOLEANS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SidecarFlag:
     """A flag as given. `value` is "" for a bare switch; `index` its place in the arguments."""
 
@@ -53,7 +53,7 @@ class SidecarFlag:
     index: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sidecar:
     """A parsed command line. Numbers are None when they are given but not readable."""
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from llmdctl.findings.frozen import frozen
 from llmdctl.schema.builtin import DATA, read_packed
 from llmdctl.schema.structural import read_structural
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CustomKind:
     """A custom kind. `versions`: name -> `{served, schema}`; `scope` is `Namespaced` or `Cluster`.
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from llmdctl.findings import Path, format_path
+from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.typed import nearest
 
 HERE = "\0"
 """Stands for the path of a fault inside its text, until the walk back to the root has completed that path."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Violation:
     """One way in which an object does not fit its schema.
 

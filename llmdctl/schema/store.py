@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.typed import nearest
 from llmdctl.schema import builtin
 from llmdctl.schema.compiler import CustomCompiler
@@ -16,7 +16,7 @@ from llmdctl.schema.node import Node
 from llmdctl.schema.structural import UnusableSchemaError
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CheckResult:
     """`object` is what the server would store: for custom kinds with nulls dropped and defaults filled in."""
 
@@ -24,7 +24,7 @@ class CheckResult:
     object: Any
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Unserved:
     """A kind or version that is not served: `by` names who could, `served_in` tells people what is served."""
 
@@ -34,7 +34,7 @@ class Unserved:
     served_in: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KindSchema:
     """What objects of one kind and version must look like.
 

@@ -6,10 +6,11 @@ import dataclasses
 import re
 import types
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Union, cast, get_args, get_origin
 
 from llmdctl.findings import Path, UserError, format_path
+from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.typed import fields_of, nearest
 from llmdctl.spec.model import InferenceStack
 
@@ -21,7 +22,7 @@ _BRACKET = re.compile(r"\[((?:\\.|[^\[\]\\])+)\]", re.DOTALL)
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """A place of the stack: its path from the root, its type, and the bounds of its field."""
 

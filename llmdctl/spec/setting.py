@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Literal, get_args, get_origin
 
 from llmdctl.findings import Path, UserError, format_path
+from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.raw import MAX_DEPTH
 from llmdctl.manifest.scalars import resolve
 from llmdctl.manifest.typed import Problem, faults
@@ -25,7 +25,7 @@ _COMMA = re.compile(r"(?<!\\),")
 _INT64, _UINT64 = 2**63, 2**64
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settings:
     """What all --set options say together: `data` has the form of a stack, `texts` the option behind each path."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from llmdctl.catalog import model_facts
 from llmdctl.findings import Coverage, Finding, Hit, Place, Report, Rule, Severity, Skip, SkippedCheck, Target
+from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.document import Document
 from llmdctl.validate.crds import check_crds
 from llmdctl.validate.folding import fold
@@ -22,7 +23,7 @@ from llmdctl.view import VersionOptions, View
 Located = tuple[Finding, Place]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ValidateOptions:
     """What to check against. `crds` are CustomResourceDefinition documents that win over the bundled ones."""
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from llmdctl.findings import Finding, Hit, Place, Rule, Severity
+from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.document import Document
 from llmdctl.schema import KindSchema, SchemaStore, Unserved, Violation
 
@@ -72,7 +73,7 @@ _RULES = {rule.code: rule for rule in SCH_RULES}
 _CODES = {"unknown": "SCH001", "type": "SCH002", "null": "SCH002", "required": "SCH003", "duplicate": "SCH005"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StructureResult:
     """What the layer says of one object.
 

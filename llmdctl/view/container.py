@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from llmdctl.findings import Place
+from llmdctl.findings.frozen import frozen
 from llmdctl.view.node import Node
 
 _REFERENCE = re.compile(r"\$(\$|\(([A-Za-z_][-A-Za-z0-9_.]*)\))")
 _PROBES = ("startupProbe", "readinessProbe", "livenessProbe")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Port:
     """A declared container port. `name` is "" and `number` None where the manifest has none of a right type."""
 
@@ -28,7 +28,7 @@ class Port:
         return self.node.place
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Probe:
     """A probe that connects to a port. `port` is its number, its name, or None; `kind` is the field's name."""
 
@@ -42,7 +42,7 @@ class Probe:
         return self.node.place
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EnvValue:
     """An environment variable. `value` is None where only the cluster knows it; `field` is a fieldRef's path."""
 

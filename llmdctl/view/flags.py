@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from llmdctl.findings import Place
+from llmdctl.findings.frozen import frozen
 from llmdctl.view.container import Container, expand
 
 _TRUE = {"1", "t", "T", "true", "TRUE", "True"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Flag:
     """A flag's value, None when only the cluster knows it, and where it stands."""
 
@@ -19,7 +19,7 @@ class Flag:
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Flags:
     """The flags of a container, by name without dashes; the last of a name wins, as in Go's flag packages."""
 

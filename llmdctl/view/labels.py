@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
+
+from llmdctl.findings.frozen import frozen
 
 ROLE = "llm-d.ai/role"
 GUIDE = "llm-d.ai/guide"
@@ -26,7 +28,7 @@ class Match(Enum):
     ALL = "every pod"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Labels:
     """`fixed` are the labels of every pod; `varying` those that a controller sets pod by pod (None: any value)."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 
 from llmdctl.findings import Place
+from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.document import Document
 from llmdctl.view.node import Node
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PortReference:
     """A port of pods that an object names. `number` is None when a name is given."""
 

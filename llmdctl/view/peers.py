@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from llmdctl.findings.frozen import frozen
 from llmdctl.view.engine import SGLANG, EngineCommand
 from llmdctl.view.labels import DS, GUIDE, INSTANCE, MODEL, ROLE
 from llmdctl.view.pod import PodTemplate
@@ -17,7 +17,7 @@ DECODE = "decode"
 STACK_LABELS = (f"{DS}name", INSTANCE, GUIDE, MODEL)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group:
     """Templates whose pods one scheduler chooses from. `pool` is None when only labels tie them together."""
 
@@ -30,7 +30,7 @@ class Group:
         return any(acts_as(member) == PREFILL or member.sidecar is not None for member in self.members)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Pair:
     """A prefill and a decode server of one group, each with its one engine."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from llmdctl.findings import Place
+from llmdctl.findings.frozen import frozen
 from llmdctl.findings.versions import Version
 from llmdctl.view.command_line import read_engine
 from llmdctl.view.container import Container
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from llmdctl.view.workload import Workload
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stated:
     """Versions that options and annotations state, before an image is asked."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 from llmdctl.findings import Place
+from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.document import Document
 from llmdctl.view.node import Node
 
@@ -13,7 +13,7 @@ GROUP = "inference.networking.k8s.io"
 OLD_GROUP = "inference.networking.x-k8s.io"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TargetPort:
     """One target port; `number` is None where the manifest holds none."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from llmdctl.findings import Place
+from llmdctl.findings.frozen import frozen
 
 MAX_PORT = 65535
 
@@ -32,7 +33,7 @@ class PortRange:
         return str(self.first) if self.count == 1 else f"{self.first}-{self.last}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Listener:
     """Something in a pod that binds ports: what it is, which ones, and where that is said."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from llmdctl.engines.defaults import supports_hybrid_kv_cache
 from llmdctl.findings import Place
+from llmdctl.findings.frozen import frozen
 from llmdctl.findings.versions import Version
 
 MULTI = "MultiConnector"
@@ -47,7 +48,7 @@ _STORES = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Connector:
     """One connector of a configuration; of MultiConnector, one of its children."""
 
@@ -71,7 +72,7 @@ class Connector:
         return self.name in NIXL
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KvTransfer:
     """An engine's whole KV transfer configuration. `multi` tells that the connectors are children of one."""
 

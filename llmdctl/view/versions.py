@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from llmdctl.findings import UserError
+from llmdctl.findings.frozen import frozen
 from llmdctl.findings.versions import Version
 
 ANNOTATION = "llmdctl.io/component-version"
@@ -46,7 +47,7 @@ def image_component(image: str) -> str:
     return _IMAGES.get(split_image(image)[0], "")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VersionOptions:
     """Versions that the user states; keys are (role or "", component)."""
 

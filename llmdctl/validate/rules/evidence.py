@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from llmdctl.findings import Evidence, Place
+from llmdctl.findings.frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlacedEvidence(Evidence):
     """A fact with the place that it was read from."""
 
