@@ -51,7 +51,8 @@ def make_objects(scratch: Path) -> Path:
     command = [LLMDCTL, "render", *STACK, "--set", "workload=deployment", "-q", "-o", str(seed)]
     measure.cpu_seconds(command)
     sys.path.insert(0, str(HERE.parent))
-    from llmdctl.manifest import emit_yaml, read_paths
+    from llmdctl.manifest import read_paths
+    from llmdctl.manifest.emit import emit_yaml
 
     kinds = {"Deployment", "Service", "ConfigMap", "ServiceAccount", "Role", "RoleBinding"}
     originals = [doc.object for doc in read_paths([str(seed)]).documents if doc.object["kind"] in kinds]

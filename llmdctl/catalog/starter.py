@@ -11,7 +11,7 @@ from llmdctl.catalog.load import Catalog
 from llmdctl.catalog.model import Cell, Guide
 from llmdctl.catalog.select import combinations, find_cell, nearest_cells
 from llmdctl.findings import UserError
-from llmdctl.manifest import emit_yaml
+from llmdctl.manifest.emit import emit_yaml
 from llmdctl.manifest.typed import dump, faults, nearest
 from llmdctl.spec.model import API_VERSION, KIND, NAME_MAX, Metadata, SpecFields
 

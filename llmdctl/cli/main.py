@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from typing import NoReturn
@@ -14,6 +15,8 @@ EXIT_INTERRUPTED = 130
 
 def main() -> NoReturn:
     """Runs the command line in `sys.argv` and exits with a code of the list in docs/exit-codes.md."""
+    # Modules and objects live until the end: looking for cycles among them every 700 allocations only costs time.
+    gc.set_threshold(100_000, 10, 10)
     try:
         from llmdctl.cli.app import build_app
 

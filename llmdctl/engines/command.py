@@ -62,8 +62,12 @@ class ParsedArgs:
 
     def last(self, *names: str) -> Option | None:
         """The option that counts: the last one given under any of these names."""
-        given = [option for name in names for option in self.options.get(name, ()) if not option.key]
-        return max(given, key=lambda option: option.index, default=None)
+        best: Option | None = None
+        for name in names:
+            for option in self.options.get(name, ()):
+                if not option.key and (best is None or option.index > best.index):
+                    best = option
+        return best
 
     def is_opaque(self, *names: str) -> bool:
         """True when the option is given with a value that only the pod knows."""

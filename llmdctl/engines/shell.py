@@ -24,6 +24,8 @@ class Command:
 
 def expand_kubernetes(text: str, env: Mapping[str, str]) -> Word:
     """What the kubelet makes of `$(VAR)` in command and args; a variable that it does not know stays as written."""
+    if "$" not in text:
+        return text
     unknown = False
 
     def replace(match: re.Match[str]) -> str:

@@ -7,20 +7,35 @@ method, `__init__`, is compiled, and the others are shared by all classes.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NoReturn, TypeVar, cast, dataclass_transform
+import operator
+from collections.abc import Callable
+from typing import Any, NoReturn, TypeVar, cast, dataclass_transform, overload
 
 C = TypeVar("C")
 
 _SLOT = "_default_{}"
 
 
+@overload
+def frozen(cls: type[C]) -> type[C]: ...
+
+
+@overload
+def frozen(*, order: bool) -> Callable[[type[C]], type[C]]: ...
+
+
 @dataclass_transform(frozen_default=True, eq_default=True, field_specifiers=(dataclasses.field,))
-def frozen(cls: type[C]) -> type[C]:
+def frozen(cls: type[C] | None = None, *, order: bool = False) -> type[C] | Callable[[type[C]], type[C]]:
     """Makes an immutable class of the annotated fields; `dataclasses.fields`, `replace` and so on work with it.
 
-    Two values are equal when their classes and all their fields are. Fields that are computed, or left out of
-    comparisons, and `__post_init__` are a dataclass's business.
+    Two values are equal when their classes and all their fields are; with `order` they are sorted by their fields in
+    turn. Methods that the class defines itself stay. Fields that are computed, or left out of comparisons, and
+    `__post_init__` are a dataclass's business.
     """
+    return _make(cls, {}) if cls is not None else lambda wanted: _make(wanted, ORDER if order else {})
+
+
+def _make(cls: type[C], more: dict[str, Any]) -> type[C]:
     made = dataclasses.dataclass(init=False, repr=False, eq=False, match_args=False)(cls)
     methods = {
         "__init__": _initializer(cast(Any, made)),
@@ -29,6 +44,7 @@ def frozen(cls: type[C]) -> type[C]:
         "__repr__": written,
         "__setattr__": refuse,
         "__delattr__": refuse,
+        **more,
     }
     for name, method in methods.items():
         if name not in cls.__dict__:
@@ -64,6 +80,18 @@ _FACTORY = object()
 def equal(self: Any, other: object) -> bool:
     """Equality of class and fields."""
     return bool(self.__dict__ == other.__dict__) if other.__class__ is self.__class__ else NotImplemented
+
+
+def _ordered(compare: Callable[[Any, Any], bool]) -> Callable[[Any, Any], Any]:
+    def method(self: Any, other: Any) -> Any:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return compare(tuple(self.__dict__.values()), tuple(other.__dict__.values()))
+
+    return method
+
+
+ORDER: dict[str, Any] = {f"__{name}__": _ordered(getattr(operator, f"__{name}__")) for name in ("lt", "le", "gt", "ge")}
 
 
 def hashed(self: Any) -> int:

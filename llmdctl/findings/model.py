@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
@@ -29,7 +29,7 @@ class Severity(StrEnum):
 _RANK = {Severity.ERROR: 0, Severity.WARNING: 1, Severity.INFO: 2}
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@frozen(order=True)
 class ObjectRef:
     """The identity of a Kubernetes object. `namespace` and `name` are empty when the object has none."""
 
@@ -51,7 +51,7 @@ class ObjectRef:
         }
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@frozen(order=True)
 class SourceRef:
     """A place in an input file. Lines and columns count from 1, documents from 0; 0 as a line means unknown."""
 

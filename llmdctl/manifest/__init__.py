@@ -2,7 +2,6 @@
 
 from llmdctl.manifest.document import Document, object_ref
 from llmdctl.manifest.duplicates import duplicate_objects
-from llmdctl.manifest.emit import emit_documents, emit_yaml
 from llmdctl.manifest.positions import locate, with_positions
 from llmdctl.manifest.reader import Reading, read_paths, read_text
 from llmdctl.manifest.rules import YML_RULES
@@ -12,8 +11,6 @@ __all__ = [
     "Document",
     "Reading",
     "duplicate_objects",
-    "emit_documents",
-    "emit_yaml",
     "locate",
     "object_ref",
     "read_paths",

@@ -155,6 +155,12 @@ class _Reader:
         while number < end:
             kind, column, dash, key, value = lines[text[number]]
             number += 1
+            if column == indent and kind == _VALUE and waiting is None and is_map and not dash:
+                # The common line: another key of the same mapping.
+                if key in node:
+                    repeats = True
+                node[key] = value
+                continue
             if kind >= _BLANK:
                 if kind == _BLANK:
                     continue

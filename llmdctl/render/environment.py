@@ -12,7 +12,8 @@ import jinja2
 from jinja2.sandbox import SandboxedEnvironment
 
 from llmdctl.findings import SourceRef, UserError
-from llmdctl.manifest import emit_yaml, read_text
+from llmdctl.manifest import read_text
+from llmdctl.manifest.emit import emit_yaml
 
 
 def finalize(value: Any) -> str:

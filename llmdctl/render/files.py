@@ -7,7 +7,8 @@ import tempfile
 from pathlib import Path
 
 from llmdctl.findings import SourceRef, UserError
-from llmdctl.manifest import Document, emit_yaml
+from llmdctl.manifest import Document
+from llmdctl.manifest.emit import emit_yaml
 from llmdctl.render.objects import Rendered
 
 INDEX = ".llmdctl-rendered"

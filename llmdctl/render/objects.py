@@ -8,7 +8,7 @@ from typing import Any
 
 from llmdctl.findings import UserError
 from llmdctl.findings.frozen import frozen
-from llmdctl.manifest import emit_yaml
+from llmdctl.manifest.emit import emit_yaml
 from llmdctl.plan.model import Plan
 from llmdctl.render.environment import Templates, without_nulls
 from llmdctl.spec.model import Patch

@@ -12,6 +12,7 @@ from llmdctl.findings.registry import CODE
 from llmdctl.manifest import read_text
 from llmdctl.manifest.document import Document
 from llmdctl.manifest.files import read_bytes
+from llmdctl.manifest.record import record
 from llmdctl.manifest.typed import TypedError, doc, load
 
 ANNOTATION = "llmdctl.io/ignore"
@@ -32,7 +33,7 @@ IGN001 = Rule(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class Ignore:
     """One entry of `.llmdctl.yaml`."""
 
@@ -50,7 +51,7 @@ def _glob(text: str) -> str:
     return text if "/" in text or text == "*" else f"{text}/*"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@record
 class IgnoreFile:
     """The content of `.llmdctl.yaml`."""
 

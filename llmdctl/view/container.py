@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 
 from llmdctl.findings import Place
 from llmdctl.findings.frozen import frozen
+from llmdctl.view.lazy import lazy
 from llmdctl.view.node import Node
 
 _REFERENCE = re.compile(r"\$(\$|\(([A-Za-z_][-A-Za-z0-9_.]*)\))")
@@ -98,12 +98,12 @@ class Container:
         """A place inside the container."""
         return self.node.document.place(*self.node.path, *steps)
 
-    @cached_property
+    @lazy
     def name(self) -> str:
         """The container's name, or ""."""
         return self.node.at("name").text()
 
-    @cached_property
+    @lazy
     def image(self) -> str:
         """The image reference, or ""."""
         return self.node.at("image").text()
@@ -113,7 +113,7 @@ class Container:
         """True when it runs beside the others: an ordinary container or a native sidecar."""
         return self.is_sidecar or not self.is_init
 
-    @cached_property
+    @lazy
     def ports(self) -> list[Port]:
         """The declared ports."""
         return [
@@ -125,22 +125,21 @@ class Container:
         """The declared port of that name."""
         return next((port for port in self.ports if port.name == name), None)
 
-    @cached_property
+    @lazy
     def probes(self) -> list[Probe]:
         """The HTTP, TCP and gRPC probes."""
         return list(self._probes())
 
     def _probes(self) -> Iterator[Probe]:
         for kind in _PROBES:
-            if not self.node.at(kind).exists:
-                continue
-            for handler in ("httpGet", "tcpSocket", "grpc"):
-                port = self.node.at(kind, handler, "port")
+            probe = self.node.at(kind)
+            for handler in ("httpGet", "tcpSocket", "grpc") if probe.exists else ():
+                port = probe.at(handler, "port")
                 if port.exists:
                     number = port.integer()
                     yield Probe(kind, number if number is not None else (port.text() or None), port)
 
-    @cached_property
+    @lazy
     def env(self) -> dict[str, EnvValue]:
         """The environment as the process gets it, in the kubelet's order: a later value may use an earlier one.
 
@@ -169,12 +168,12 @@ class Container:
         found = self.env.get(name)
         return found.value if found else None
 
-    @cached_property
+    @lazy
     def command(self) -> list[str]:
         """The entry point as written; empty when the image's own is used."""
         return self.node.at("command").strings() or []
 
-    @cached_property
+    @lazy
     def args(self) -> list[str]:
         """The arguments as written."""
         return self.node.at("args").strings() or []

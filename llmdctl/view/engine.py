@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from functools import cached_property
 from typing import Any
 
 from llmdctl.engines import FlagTable, Invocation, Opaque, Option, ParsedArgs
@@ -19,6 +18,7 @@ from llmdctl.findings import Place
 from llmdctl.findings.versions import Version
 from llmdctl.view.container import Container
 from llmdctl.view.flags import to_integer
+from llmdctl.view.lazy import lazy
 from llmdctl.view.ports import Listener, PortRange
 from llmdctl.view.transfer import KvTransfer, read_kv_transfer
 
@@ -58,7 +58,7 @@ class EngineCommand:
         """Where the command line stands."""
         return self.container.at(self._invocation.program.field, self._invocation.program.index)
 
-    @cached_property
+    @lazy
     def is_open(self) -> bool:
         """True when the process may get flags that can't be read here: a config file, or words a shell puts in."""
         if self.parsed.last("config") is not None:
@@ -103,7 +103,7 @@ class EngineCommand:
         value = self.parsed.get_int(*names)
         return value if value is not None and 0 <= value < 10**9 else None
 
-    @cached_property
+    @lazy
     def _model(self) -> tuple[str | None, Place]:
         names = ("model",) if self.engine == VLLM else ("model-path", "model")
         found = self.option(*names)
@@ -126,12 +126,12 @@ class EngineCommand:
         """Where the model is named."""
         return self._model[1]
 
-    @cached_property
+    @lazy
     def tensor_parallel(self) -> int | None:
         """Ranks that share one layer's weights."""
         return self.integer(1, "tensor-parallel-size", "tp-size", "tp")
 
-    @cached_property
+    @lazy
     def attention_tensor_parallel(self) -> int | None:
         """Ranks that share one request's KV heads: SGLang's DP attention divides them (conn.py)."""
         tensor = self.tensor_parallel
@@ -145,12 +145,12 @@ class EngineCommand:
             return None
         return tensor // (data * context)
 
-    @cached_property
+    @lazy
     def data_parallel(self) -> int | None:
         """Engine replicas that serve one model together, over all pods of a group."""
         return self.integer(1, "data-parallel-size", "dp-size", "dp")
 
-    @cached_property
+    @lazy
     def local_data_parallel(self) -> int | None:
         """Engine replicas in this pod."""
         if self.engine == VLLM and self.option("data-parallel-size-local", "dpl") is not None:
@@ -169,7 +169,7 @@ class EngineCommand:
         """True when every local rank has a port of its own, under vLLM's supervisor."""
         return self.engine == VLLM and self.is_set("data-parallel-multi-port-external-lb")
 
-    @cached_property
+    @lazy
     def http_ports(self) -> PortRange | None:
         """The ports that it answers requests on; None when unknown. Check `is_headless` first."""
         port = self.integer(HTTP_PORTS.get(self.engine), "port")
@@ -180,7 +180,7 @@ class EngineCommand:
         count = self.local_data_parallel
         return PortRange(port, count) if count else None
 
-    @cached_property
+    @lazy
     def is_loopback_only(self) -> bool:
         """True when it listens on the loopback interface only; SGLang does unless told otherwise (serving.py)."""
         host = self.option("host")
@@ -188,7 +188,7 @@ class EngineCommand:
             return self.engine == SGLANG and not self.is_open
         return host.value in _LOOPBACK
 
-    @cached_property
+    @lazy
     def block_size(self) -> int | None:
         """Tokens a KV block as given on the command line; None when left to the engine or unknown."""
         return self.integer(None, "page-size" if self.engine == SGLANG else "block-size")
@@ -212,7 +212,7 @@ class EngineCommand:
         except RecursionError:
             return None
 
-    @cached_property
+    @lazy
     def kv_transfer(self) -> KvTransfer | None:
         """vLLM's KV transfer configuration; None when there is none, or none that can be read."""
         if self.engine != VLLM:
@@ -226,7 +226,7 @@ class EngineCommand:
             return False
         return self.is_open or self.option("kv-transfer-config") is not None
 
-    @cached_property
+    @lazy
     def listeners(self) -> list[Listener]:
         """Every port it is known to bind."""
         return list(self._listeners())

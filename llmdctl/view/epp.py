@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from llmdctl.findings import Place, UserError
 from llmdctl.view.container import Container
 from llmdctl.view.flags import Flags, read_flags
+from llmdctl.view.lazy import lazy
 from llmdctl.view.node import Node
 from llmdctl.view.pod import PodTemplate
 from llmdctl.view.versions import image_component
@@ -37,7 +37,7 @@ class Epp:
         """Where the container stands."""
         return self.container.place
 
-    @cached_property
+    @lazy
     def flags(self) -> Flags:
         """Its command line."""
         return read_flags(self.container, _BOOLEANS)
@@ -56,13 +56,13 @@ class Epp:
         """The pool's namespace: its own unless told otherwise."""
         return self._flag("pool-namespace") or self.template.namespace
 
-    @cached_property
+    @lazy
     def config_data(self) -> Any:
         """The plain data of its config; None when it is not in the input or no YAML."""
         text = self._flag("config-text") or self._file_text()
         return _yaml(text) if text else None
 
-    @cached_property
+    @lazy
     def config(self) -> RouterConfig | None:
         """Its typed config; None when it is not in the input or the picker would refuse it."""
         if self.config_data is None:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 
 from llmdctl.findings import Place
 from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.document import Document
+from llmdctl.view.lazy import lazy
 from llmdctl.view.node import Node
 
 
@@ -41,12 +41,12 @@ class Service:
         """A place inside the Service."""
         return self.document.place(*steps)
 
-    @cached_property
+    @lazy
     def selector(self) -> dict[str, str]:
         """Label pairs that its pods have; empty when something else fills its endpoints."""
         return self.node.at("spec", "selector").texts()
 
-    @cached_property
+    @lazy
     def target_ports(self) -> list[PortReference]:
         """The pod ports that it forwards to."""
         return [_reference(item.at("targetPort")) for item in self.node.at("spec", "ports").items()]
@@ -72,14 +72,14 @@ class Monitor:
         """A place inside the monitor."""
         return self.document.place(*steps)
 
-    @cached_property
+    @lazy
     def selector(self) -> dict[str, str] | None:
         """The label pairs; None when it uses expressions, which are not evaluated here."""
         if any(True for _ in self.node.at("spec", "selector", "matchExpressions").items()):
             return None
         return self.node.at("spec", "selector", "matchLabels").texts()
 
-    @cached_property
+    @lazy
     def namespaces(self) -> list[str] | None:
         """The namespaces it looks into: its own unless told otherwise."""
         chosen = self.node.at("spec", "namespaceSelector")
@@ -87,7 +87,7 @@ class Monitor:
             return None
         return chosen.at("matchNames").strings() or [self.namespace]
 
-    @cached_property
+    @lazy
     def ports(self) -> list[PortReference]:
         """The ports that it scrapes."""
         return list(self._ports())

@@ -33,7 +33,7 @@ class Node:
         """The value at a path below this one; its value is None when there is none."""
         value = self.value
         for step in steps:
-            if isinstance(value, dict):
+            if value.__class__ is dict:
                 value = value.get(step)
             elif isinstance(value, list) and isinstance(step, int) and 0 <= step < len(value):
                 value = value[step]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from llmdctl.findings import Place
@@ -14,6 +13,7 @@ from llmdctl.view.command_line import read_engine
 from llmdctl.view.container import Container
 from llmdctl.view.engine import EngineCommand
 from llmdctl.view.labels import INFERENCE_SERVING, ROLE, Labels
+from llmdctl.view.lazy import lazy
 from llmdctl.view.node import Node
 from llmdctl.view.ports import Listener
 from llmdctl.view.sidecar import Sidecar, is_sidecar
@@ -93,20 +93,20 @@ class PodTemplate:
         """What a message about this template starts with, after the object: the role of a DisaggregatedSet."""
         return f"roles[{self.workload.role_name}] " if self.workload.role_name else ""
 
-    @cached_property
+    @lazy
     def containers(self) -> list[Container]:
         """The ordinary containers."""
         return [
             Container(item, init=False, injected=self._injected) for item in self.node.at("spec", "containers").items()
         ]
 
-    @cached_property
+    @lazy
     def init_containers(self) -> list[Container]:
         """The init containers, native sidecars among them."""
         items = self.node.at("spec", "initContainers").items()
         return [Container(item, init=True, injected=self._injected) for item in items]
 
-    @cached_property
+    @lazy
     def running(self) -> list[Container]:
         """The containers that run beside each other: ordinary ones and native sidecars."""
         return [item for item in (*self.init_containers, *self.containers) if item.keeps_running]
@@ -116,7 +116,7 @@ class PodTemplate:
         """True when its ports are the node's."""
         return self.node.at("spec", "hostNetwork").truth() is True
 
-    @cached_property
+    @lazy
     def engines(self) -> list[EngineCommand]:
         """The engine commands of its containers."""
         found = (read_engine(item, lambda name: self._stated.version(self.role, name)) for item in self.containers)
@@ -127,7 +127,7 @@ class PodTemplate:
         """The engine command when there is exactly one."""
         return self.engines[0] if len(self.engines) == 1 else None
 
-    @cached_property
+    @lazy
     def sidecar(self) -> Sidecar | None:
         """The routing sidecar, or None."""
         for container in self.running:
@@ -135,20 +135,20 @@ class PodTemplate:
                 return Sidecar(container, self._stated.version(self.role, "sidecar"))
         return None
 
-    @cached_property
+    @lazy
     def is_serving(self) -> bool:
         """True when its pods answer inference requests, by engine, sidecar or label."""
         if self.labels.get(INFERENCE_SERVING) == "true" or ROLE in self.labels.fixed:
             return True
         return bool(self.engines) or self.sidecar is not None
 
-    @cached_property
+    @lazy
     def listeners(self) -> list[Listener]:
         """Who is known to bind which port: engines and sidecar."""
         out = [listener for engine in self.engines for listener in engine.listeners]
         return out + (self.sidecar.listeners if self.sidecar else [])
 
-    @cached_property
+    @lazy
     def others(self) -> list[Container]:
         """Running containers that are neither an engine nor the sidecar: what they bind is not known."""
         known = {id(engine.container) for engine in self.engines}
@@ -156,12 +156,12 @@ class PodTemplate:
             known.add(id(self.sidecar.container))
         return [container for container in self.running if id(container) not in known]
 
-    @cached_property
+    @lazy
     def declared_ports(self) -> set[int]:
         """Every declared port number."""
         return {port.number for item in self.running for port in item.ports if port.number is not None}
 
-    @cached_property
+    @lazy
     def port_names(self) -> set[str]:
         """Every declared port name."""
         return {port.name for item in self.running for port in item.ports if port.name}

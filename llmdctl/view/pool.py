@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from llmdctl.findings import Place
 from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.document import Document
+from llmdctl.view.lazy import lazy
 from llmdctl.view.node import Node
 
 GROUP = "inference.networking.k8s.io"
@@ -46,7 +45,7 @@ class Pool:
     def _selector_path(self) -> tuple[str, ...]:
         return ("spec", "selector") if self.is_old else ("spec", "selector", "matchLabels")
 
-    @cached_property
+    @lazy
     def selector(self) -> dict[str, str]:
         """Label pairs that its pods have."""
         return self.node.at(*self._selector_path).texts()
@@ -56,7 +55,7 @@ class Pool:
         """Where the selector stands."""
         return self.at(*self._selector_path)
 
-    @cached_property
+    @lazy
     def target_ports(self) -> list[TargetPort]:
         """The target ports; each is an endpoint of its own for every pod."""
         if self.is_old:

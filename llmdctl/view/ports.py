@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from llmdctl.findings import Place
 from llmdctl.findings.frozen import frozen
 
 MAX_PORT = 65535
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@frozen(order=True)
 class PortRange:
     """`count` consecutive ports from `first` on."""
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 from llmdctl.findings import Place
 from llmdctl.findings.versions import Version
 from llmdctl.router.sidecar import Sidecar as Command
 from llmdctl.router.sidecar import parse_sidecar
 from llmdctl.view.container import Container, expand
 from llmdctl.view.flags import to_integer
+from llmdctl.view.lazy import lazy
 from llmdctl.view.ports import Listener, PortRange
 from llmdctl.view.versions import image_component, image_version
 
@@ -31,7 +30,7 @@ class Sidecar:
         """Where the container stands."""
         return self.container.place
 
-    @cached_property
+    @lazy
     def version(self) -> Version | None:
         """The sidecar's version, None when neither an option, an annotation nor the image tells."""
         return self._stated or image_version(self.container.image, "sidecar")
@@ -41,7 +40,7 @@ class Sidecar:
         """True for the image of the time before the router's repository (llm-d-routing-sidecar)."""
         return image_component(self.container.image) == "legacy-sidecar"
 
-    @cached_property
+    @lazy
     def command(self) -> Command:
         """Its parsed command line; indices are those of `args`."""
         words = [expand(word, self.container.env) or word for word in self.container.args]
@@ -52,24 +51,24 @@ class Sidecar:
         flag = self.command.flag(*names)
         return self.container.at("args", flag.index) if flag else self.container.at("args")
 
-    @cached_property
+    @lazy
     def is_open(self) -> bool:
         """True when a configuration file or text may set what the flags don't say."""
         return self.command.flag("configuration", "configuration-file") is not None
 
-    @cached_property
+    @lazy
     def fan_out(self) -> int | None:
         """How many consecutive ports it opens, one a data-parallel rank; None when unknown."""
         if self.is_open and self.command.flag("data-parallel-size") is None:
             return None
         return self.command.data_parallel_size
 
-    @cached_property
+    @lazy
     def listens(self) -> PortRange | None:
         """The ports it serves requests on; None when unknown."""
         return self._range(self.command.port, "port")
 
-    @cached_property
+    @lazy
     def forwards_to(self) -> PortRange | None:
         """The engine's ports that it forwards to; None when neither a flag nor the version tells."""
         return self._range(self.command.model_server_port, "model-server-port", "vllm-port")
@@ -84,7 +83,7 @@ class Sidecar:
         """True when a flag says where it forwards to."""
         return self.command.flag("model-server-port", "vllm-port") is not None
 
-    @cached_property
+    @lazy
     def connector(self) -> str | None:
         """The KV transfer protocol it speaks; None when unknown."""
         if self.is_open and self.command.flag("kv-connector", "connector") is None:
@@ -92,7 +91,7 @@ class Sidecar:
         value = self.command.kv_connector
         return None if "$(" in value else value
 
-    @cached_property
+    @lazy
     def listeners(self) -> list[Listener]:
         """Everything it binds."""
         out = []

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
 from llmdctl.manifest.document import Document
 from llmdctl.view.epp import Epp, find_epp
 from llmdctl.view.labels import Match
+from llmdctl.view.lazy import lazy
 from llmdctl.view.networking import Monitor, Service
 from llmdctl.view.node import Node
 from llmdctl.view.peers import Group, Pair, pairs_of, sibling_groups, split_by_file
@@ -51,42 +51,42 @@ class View:
         """The documents of a kind, whatever its group."""
         return self._by_kind.get(kind, [])
 
-    @cached_property
+    @lazy
     def worlds(self) -> Worlds:
         """Which documents may stand in one cluster together."""
         return Worlds(self.documents)
 
-    @cached_property
+    @lazy
     def workloads(self) -> list[Workload]:
         """Every maker of pods, in input order; a DisaggregatedSet once a role."""
         return [item for document in self.documents for item in read_workloads(document, self._versions)]
 
-    @cached_property
+    @lazy
     def templates(self) -> list[PodTemplate]:
         """Every pod template."""
         return [template for workload in self.workloads for template in workload.templates]
 
-    @cached_property
+    @lazy
     def serving(self) -> list[PodTemplate]:
         """The templates whose pods answer inference requests."""
         return [template for template in self.templates if template.is_serving]
 
-    @cached_property
+    @lazy
     def pools(self) -> list[Pool]:
         """The InferencePools."""
         return [Pool(document) for document in self.of_kind("InferencePool") if is_pool(document)]
 
-    @cached_property
+    @lazy
     def services(self) -> list[Service]:
         """The Services."""
         return [Service(item) for item in self.of_kind("Service") if item.ref.api_version == "v1"]
 
-    @cached_property
+    @lazy
     def monitors(self) -> list[Monitor]:
         """The PodMonitors."""
         return [Monitor(item) for item in self.of_kind("PodMonitor")]
 
-    @cached_property
+    @lazy
     def epps(self) -> list[Epp]:
         """The endpoint pickers."""
         found = (find_epp(template, self.config_map) for template in self.templates)
@@ -99,14 +99,14 @@ class View:
                 return Node(document, document.object).at("data")
         return None
 
-    @cached_property
+    @lazy
     def _config_maps(self) -> dict[str, list[Document]]:
         out: dict[str, list[Document]] = defaultdict(list)
         for document in self.of_kind("ConfigMap"):
             out[document.ref.name].append(document)
         return out
 
-    @cached_property
+    @lazy
     def _templates_by_label(self) -> dict[tuple[str, str], dict[str, list[PodTemplate]]]:
         """By label and namespace: looking at every template for every selector would be quadratic."""
         out: dict[tuple[str, str], dict[str, list[PodTemplate]]] = defaultdict(lambda: defaultdict(list))
@@ -115,7 +115,7 @@ class View:
                 out[pair][template.namespace].append(template)
         return out
 
-    @cached_property
+    @lazy
     def _varying_templates(self) -> list[PodTemplate]:
         return [template for template in self.templates if template.labels.varying]
 
@@ -146,7 +146,7 @@ class View:
             if template.labels.match(selector) is not Match.NONE and self.worlds.meet(document, template.node.document):
                 yield template
 
-    @cached_property
+    @lazy
     def groups(self) -> list[Group]:
         """The members of every pool, and siblings that no pool binds."""
         out = list(self._pool_groups())
@@ -156,7 +156,7 @@ class View:
             out.extend(sibling_groups(world))
         return out
 
-    @cached_property
+    @lazy
     def pairs(self) -> list[Pair]:
         """Every prefill server with every decode server that it may send KV blocks to, once."""
         found: dict[tuple[int, int], Pair] = {}

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cached_property
 
 from llmdctl.findings import Place
 from llmdctl.manifest.document import Document
 from llmdctl.view.labels import Labels, disaggregated_labels, lws_labels
+from llmdctl.view.lazy import lazy
 from llmdctl.view.node import Node
 from llmdctl.view.pod import PodTemplate
 from llmdctl.view.versions import VersionOptions
@@ -50,7 +50,7 @@ class Workload:
         """A place inside the workload."""
         return self.node.document.place(*self.node.path, *steps)
 
-    @cached_property
+    @lazy
     def annotations(self) -> dict[str, str]:
         """The object's annotations; of a DisaggregatedSet's role, those of the role over those of the object."""
         own = Node(self.document, self.document.object).at("metadata", "annotations").texts()
@@ -61,7 +61,7 @@ class Workload:
         """How messages name it: `Deployment/x`, `DisaggregatedSet/x roles[decode]`."""
         return f"{self.ref} roles[{self.role_name}]" if self.role_name else str(self.ref)
 
-    @cached_property
+    @lazy
     def replicas(self) -> int | None:
         """Copies of its pods or groups: 1 by default, None where something else decides."""
         if self.kind in ("DaemonSet", "Job", "CronJob"):
@@ -71,7 +71,7 @@ class Workload:
         found = self.node.at("spec", "replicas")
         return found.integer() if found.exists else 1
 
-    @cached_property
+    @lazy
     def group_size(self) -> int | None:
         """Pods a group of a LeaderWorkerSet: 1 elsewhere."""
         if self.kind not in ("LeaderWorkerSet", "DisaggregatedSet"):
@@ -79,12 +79,12 @@ class Workload:
         found = self.node.at("spec", "leaderWorkerTemplate", "size")
         return found.integer() if found.exists else 1
 
-    @cached_property
+    @lazy
     def selector(self) -> dict[str, str]:
         """spec.selector.matchLabels of the kinds that select pods."""
         return self.node.at("spec", "selector", "matchLabels").texts() if self.kind in SELECTING_KINDS else {}
 
-    @cached_property
+    @lazy
     def templates(self) -> list[PodTemplate]:
         """Its pod templates: one, or an LWS's leader and workers when they differ."""
         return list(self._templates())

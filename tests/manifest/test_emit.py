@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from llmdctl.manifest import emit_documents, emit_yaml, read_text
+from llmdctl.manifest import read_text
+from llmdctl.manifest.emit import emit_documents, emit_yaml
 from llmdctl.manifest.reader import read_paths
 
 HOSTILE = list("\t\n\r :#-?[]{},&*!|>'\"%@`~=<.0189eE+xy\\\x00\x1b\x7f\u0085\u00a0\u2028\u2029\ufeff\ufffe\U0001f600")

@@ -9,8 +9,8 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from llmdctl.manifest import emit_yaml
 from llmdctl.manifest.construct import DocumentReader
+from llmdctl.manifest.emit import emit_yaml
 from llmdctl.manifest.faults import YamlFault
 from llmdctl.manifest.raw import RawDocument, Scalars
 from llmdctl.manifest.simple import Lines, read_simple

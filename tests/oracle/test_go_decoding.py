@@ -10,7 +10,7 @@ import pytest
 
 from llmdctl.catalog.load import Catalog, load_catalog
 from llmdctl.findings import Path
-from llmdctl.manifest import emit_yaml
+from llmdctl.manifest.emit import emit_yaml
 from llmdctl.plan.build import build_plan
 from llmdctl.plan.origin import Origin, OriginKind
 from llmdctl.plan.request import Request, UserLayer

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from spec_fields import leaves, takes_text
 
 from llmdctl.findings import UserError
-from llmdctl.manifest import emit_yaml, read_text
+from llmdctl.manifest import read_text
+from llmdctl.manifest.emit import emit_yaml
 
 PD = "pd-disaggregation"
 

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from llmdctl.findings import Path, UserError
-from llmdctl.manifest import emit_yaml
+from llmdctl.manifest.emit import emit_yaml
 from llmdctl.manifest.typed import key_of
 from llmdctl.spec.load import load_stack
 from llmdctl.spec.paths import Target, field_targets, without_none

@@ -6,10 +6,11 @@ from dataclasses import dataclass, field
 
 from llmdctl.catalog.roots import EntryFile
 from llmdctl.findings import Path, SourceRef, UserError, format_path
+from llmdctl.findings.frozen import frozen
 from llmdctl.manifest import locate
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@frozen(order=True)
 class CatalogProblem:
     """What is wrong in a catalog file, where, and what to do."""
 
