@@ -203,7 +203,11 @@ def test_standard_input_is_an_input() -> None:
 
 def test_an_interrupt_ends_with_130() -> None:
     process = subprocess.Popen(
-        [sys.executable, "-m", "llmdctl", "validate", "-"], stdin=subprocess.PIPE, stderr=subprocess.PIPE
+        [sys.executable, "-m", "llmdctl", "validate", "-"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        # A shell starts its background jobs with interrupts ignored, and the tests may be one.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     # The program waits for its input; only then an interrupt meets it at work.
     wait_until_reading(process.pid)
