@@ -164,7 +164,8 @@ class Catalog:
                     releases[name] = release
                     self._release_origins[name] = file
         default = next((catalog.default_release for _, catalog in catalogs if catalog.default_release), "")
-        return replace(catalogs[0][1], default_release=default, releases=releases)
+        deprecated = [item for _, catalog in catalogs for item in catalog.deprecated]
+        return replace(catalogs[0][1], default_release=default, releases=releases, deprecated=deprecated)
 
     def _merged(self, name: str, own: ReleaseSet, other: ReleaseSet, file: EntryFile) -> ReleaseSet:
         """A release set of an earlier root over one of the same name: image by image, component by component."""

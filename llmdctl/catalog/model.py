@@ -66,6 +66,7 @@ class AddedSecurity:
     privileged: str | None = field(default=None, metadata=doc("Run privileged; the text says why."))
     run_as_non_root: bool | None = field(default=None, metadata=doc("Refuse to run as root."))
     run_as_user: int | None = field(default=None, metadata=doc("User id."))
+    seccomp: str | None = field(default=None, metadata=doc("Type of the seccomp profile, when not RuntimeDefault."))
     fs_group: int | None = field(default=None, metadata=doc("Group that owns volumes."))
     supplemental_groups: list[int] | None = field(default=None, metadata=doc("Further groups of the process."))
 
@@ -93,6 +94,15 @@ class HostAccess:
 
 
 @record
+class AddedNetworks:
+    """Further network interfaces of a pod, by Multus' annotation."""
+
+    name: str = field(metadata=doc("NetworkAttachmentDefinition."))
+    namespace: str = field(metadata=doc("Its namespace."))
+    count: int | Scaled = field(metadata=doc("Interfaces of one pod."))
+
+
+@record
 class AddedProbes:
     """Probe settings of the engine's container, over the engine's own."""
 
@@ -106,6 +116,9 @@ class AddedKVTransfer:
     """Settings of the KV connector."""
 
     backends: list[str] | None = field(default=None, metadata=doc("Transports of the connector."))
+    connector_class: str | None = field(
+        default=None, metadata=doc("kv_connector, where a variant of the connector is wanted.", key="class")
+    )
     buffer_device: str | None = field(default=None, metadata=doc("Where the transfer buffer lives.", examples=["cuda"]))
     extra: dict[str, Any] | None = field(default=None, metadata=doc("Further keys of the connector."))
 
@@ -140,6 +153,9 @@ class Add:
     """What a contribution adds to a role. Lists merge by name, null removes."""
 
     engine_args: dict[str, Any] | None = field(default=None, metadata=doc("Engine flags without dashes."))
+    image: str | None = field(
+        default=None, metadata=doc("Image of the release set to run instead of `<engine>-<family>`.")
+    )
     env: list[dict[str, Any]] | None = field(default=None, metadata=doc("Environment, merged by name."))
     resources: AddedResources | None = field(default=None, metadata=doc("Container resources."))
     volumes: list[dict[str, Any]] | None = field(default=None, metadata=doc("Pod volumes, merged by name."))
@@ -154,6 +170,7 @@ class Add:
     security_context: AddedSecurity | None = field(default=None, metadata=doc("Security settings, each with why."))
     claims: list[Claim] | None = field(default=None, metadata=doc("DRA claims, merged by name."))
     probes: AddedProbes | None = field(default=None, metadata=doc("Probe settings."))
+    networks: AddedNetworks | None = field(default=None, metadata=doc("Further network interfaces."))
     host_access: HostAccess | None = field(default=None, metadata=doc("Access to the node."))
     kv_transfer: AddedKVTransfer | None = field(default=None, metadata=doc("KV connector.", key="kvTransfer"))
     sidecar_args: dict[str, Any] | None = field(
@@ -209,6 +226,26 @@ class EngineProbes:
 
 
 @record
+class Connector:
+    """A KV connector of an engine that takes vLLM's --kv-transfer-config: what it is called, and what it needs."""
+
+    class_name: str = field(metadata=doc("kv_connector.", key="class"))
+    module: str = field(default="", metadata=doc("kv_connector_module_path."))
+    protocol: str = field(metadata=doc("The routing sidecar's --kv-connector."))
+    config: dict[str, Any] = field(default_factory=dict, metadata=doc("Further keys of the configuration."))
+    extra: dict[str, Any] = field(default_factory=dict, metadata=doc("kv_connector_extra_config."))
+    takes_backends: bool = field(default=False, metadata=doc("spec.kvTransfer.backends go into the extra config."))
+    port_key: str = field(default="", metadata=doc("Key of the extra config that takes the engine's port, as text."))
+    ports: dict[str, int] = field(default_factory=dict, metadata=doc("Container ports by name."))
+    env: list[dict[str, Any]] = field(default_factory=list, metadata=doc("Environment of the engine."))
+    sidecar_args: dict[str, Any] = field(
+        default_factory=dict, metadata=doc("Flags of the routing sidecar, without dashes.")
+    )
+    router_since: str = field(default="", metadata=doc("First router whose sidecar speaks to it; empty for all."))
+    tensor_flag: str = field(default="", metadata=doc("Sidecar flag that takes the tensor-parallel size."))
+
+
+@record
 class Engine(Entry):
     """An inference engine."""
 
@@ -228,7 +265,11 @@ class Engine(Entry):
         default=None, metadata=doc("Probes where every local rank has a port: the supervisor answers for them.")
     )
     sidecar_connector: dict[str, str] = field(
-        default_factory=dict, metadata=doc("KV connector of the spec -> the routing sidecar's --kv-connector.")
+        default_factory=dict,
+        metadata=doc("For engines without --kv-transfer-config: connector -> the routing sidecar's --kv-connector."),
+    )
+    connectors: dict[str, Connector] = field(
+        default_factory=dict, metadata=doc("Connectors by their name in spec.kvTransfer.connector.")
     )
     writable_paths: dict[str, str] = field(
         default_factory=dict, metadata=doc("Volume name -> path that needs writing.")
@@ -299,9 +340,10 @@ class Accelerator(Entry):
     family: str = field(metadata=doc("Family, for conditions and images.", examples=["nvidia"]))
     vendor: str = field(metadata=doc("Value of the label llm-d.ai/accelerator-vendor."))
     variant: str = field(metadata=doc("Value of the label llm-d.ai/accelerator-variant."))
-    resource: str = field(metadata=doc("Extended resource of the device plugin."))
+    resource: str = field(metadata=doc("Extended resource of the device plugin; empty where ranks take no device."))
     memory_gib: float = field(metadata=doc("Memory of one accelerator, in GiB.", key="memoryGiB"))
-    per_node: int = field(metadata=doc("Accelerators of a common node."))
+    per_node: int = field(metadata=doc("Accelerators of a common node; 0 where ranks take no device."))
+    ranks_per_accelerator: int = field(default=1, metadata=doc("Tensor-parallel ranks that share one device."))
     architecture: Literal["amd64", "arm64"] = field(default="amd64", metadata=doc("CPU architecture of its nodes."))
     support: list[GuideCell] = field(
         default_factory=list, metadata=doc("Combinations with this accelerator that it adds to guides.")
@@ -364,6 +406,10 @@ class Guide(Entry):
         default_factory=list, metadata=doc("Spec paths that this guide refuses for now, as dotted names.")
     )
     router_config: dict[str, Any] = field(metadata=doc("EndpointPickerConfig without apiVersion and kind."))
+    router_config_before: dict[str, dict[str, Any]] = field(
+        default_factory=dict,
+        metadata=doc("Router version -> the config for endpoint pickers older than it.", examples=[{"0.10": {}}]),
+    )
     matrix: list[Cell] = field(metadata=doc("Listed combinations."))
     presets: dict[str, Preset] = field(default_factory=dict, metadata=doc("Named topologies."))
     objects: list[GuideObject] = field(metadata=doc("What is rendered, in order."))
@@ -403,6 +449,15 @@ class ReleaseSet:
 
 
 @record
+class DeprecatedImage:
+    """A repository that nobody should use any more."""
+
+    repository: str = field(metadata=doc("Repository with registry host."))
+    replacement: str = field(metadata=doc("Repository to use instead."))
+    why: str = field(metadata=doc("Reason."))
+
+
+@record
 class ImageCatalog:
     """All release sets."""
 
@@ -410,5 +465,8 @@ class ImageCatalog:
     kind: Literal["ImageCatalog"] = field(metadata=doc("Always ImageCatalog."))
     default_release: str = field(
         default="", metadata=doc("Release set used when a stack names none; empty leaves it to the next catalog.")
+    )
+    deprecated: list[DeprecatedImage] = field(
+        default_factory=list, metadata=doc("Repositories that are warned of wherever a stack uses them.")
     )
     releases: dict[str, ReleaseSet] = field(metadata=doc("Sets by llm-d release."))

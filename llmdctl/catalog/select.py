@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import product
 
-from llmdctl.catalog.model import Cell, Guide
+from llmdctl.catalog.model import Accelerator, Cell, Guide
 
 Combination = tuple[str, str, str]
 """Engine, accelerator, provider."""
@@ -16,6 +17,15 @@ def image_names(guide: Guide, engine: str, family: str) -> list[str]:
     """Image names that a stack of the guide uses: the engine's for an accelerator family, router, and sidecar."""
     names = [f"{engine}-{family}", "endpoint-picker", "envoy"]
     return [*names, "routing-sidecar"] if "prefill" in guide.roles else names
+
+
+def guide_images(guide: Guide, accelerators: Mapping[str, Accelerator]) -> set[str]:
+    """Images that any listed combination of the guide can use, also those that contributions choose."""
+    names: set[str] = set()
+    for (engine, accelerator, _), _ in combinations(guide):
+        family = accelerators[accelerator].family
+        names.update(image_names(guide, engine, family))
+    return names
 
 
 def find_cell(guide: Guide, engine: str, accelerator: str, provider: str) -> Cell | None:

@@ -8,7 +8,7 @@ from importlib import import_module
 
 import typer
 
-COMMANDS = ("guide", "init", "plan", "render", "validate", "explain", "rules", "schema", "catalog", "version")
+COMMANDS = ("guide", "init", "plan", "render", "validate", "explain", "rules", "schema", "catalog", "images", "version")
 """Modules of `llmdctl.cli.commands`, named after the command (or group) that each registers, in the help's order."""
 
 COMPLETION_VARIABLE = "_LLMDCTL_COMPLETE"

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from llmdctl.findings import Report, Severity
 from llmdctl.findings.text import found
+from llmdctl.operate.matrix import Coverage, Outcome
 from llmdctl.plan.model import Plan, RolePlan
 from llmdctl.render.objects import Rendered
 
@@ -26,6 +29,37 @@ def render_summary(rendered: Rendered, report: Report | None, destination: str) 
         lines.append(f"next     kubectl create namespace {stack.namespace}   # unless it is there")
         lines.append(f"         kubectl apply --server-side -n {stack.namespace} -f {destination}")
     return "\n".join(lines) + "\n"
+
+
+def coverage_text(coverage: Coverage, destination: str) -> str:
+    """What `render --all` did: by guide, in total, what was skipped and why, and where findings are."""
+    lines = []
+    by_guide: dict[str, list[Outcome]] = {}
+    for outcome in coverage.outcomes:
+        by_guide.setdefault(outcome.variant.guide, []).append(outcome)
+    for guide, outcomes in by_guide.items():
+        lines.append(f"{guide:<32} {_counts(outcomes)}")
+    lines.append(f"{'all, into ' + destination:<32} {_counts(coverage.outcomes)}")
+    spent = ", ".join(f"{stage} {seconds:.2f} s" for stage, seconds in coverage.seconds.items())
+    lines.append(f"CPU time: {spent}")
+    lines.extend(
+        f"skipped  {outcome.variant.folder}: {outcome.skipped}" for outcome in coverage.outcomes if outcome.skipped
+    )
+    lines.extend(
+        f"findings {outcome.variant.folder}: {found(outcome.report)}" for outcome in coverage.faulty if outcome.report
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _counts(outcomes: Sequence[Outcome]) -> str:
+    rendered = [outcome for outcome in outcomes if not outcome.skipped]
+    checked = [outcome.report for outcome in rendered if outcome.report is not None]
+    clean = sum(1 for report in checked if not report.findings)
+    objects = sum(outcome.objects for outcome in rendered)
+    return (
+        f"{len(outcomes)} declared, {len(rendered)} rendered ({objects} objects), {len(checked)} validated, "
+        f"{clean} without a finding, {len(outcomes) - len(rendered)} skipped"
+    )
 
 
 def _role_line(plan: Plan, role: RolePlan) -> str:

@@ -56,7 +56,8 @@ def derived_args(
     if flags.host and engine.listen_host:
         args[flags.host] = engine.listen_host
     args[flags.port] = port
-    args[flags.tensor] = parallelism.tensor
+    if flags.tensor:
+        args[flags.tensor] = parallelism.tensor
     if parallelism.pipeline > 1:
         args[flags.pipeline] = parallelism.pipeline
     if parallelism.expert:

@@ -102,7 +102,7 @@ def _derive(request: Request, resolved: Resolved, catalog: Catalog) -> Plan:
         notices=(
             *resolved.notices,
             *notices,
-            *image_notices(roles, router),
+            *image_notices(roles, router, catalog.images.deprecated),
             *gateway_notices(router, ledger),
             *cache_notices(spec, roles),
         ),

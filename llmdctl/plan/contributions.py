@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from llmdctl.catalog.model import Add, AddedResources, Claim, Contribution, Scaled, When
+from llmdctl.catalog.model import Add, AddedNetworks, AddedResources, Claim, Contribution, Scaled, When
 from llmdctl.findings import Path
 from llmdctl.manifest.typed import dump
 from llmdctl.plan.merge import merge
@@ -36,6 +36,7 @@ class RoleAdds:
     claims: dict[str, Claim] = field(default_factory=dict)
     capabilities: dict[str, str] = field(default_factory=dict)
     scaled: list[tuple[AddedResources, Origin]] = field(default_factory=list)
+    networks: AddedNetworks | None = None
 
 
 def collect(entries: list[tuple[Origin, list[Contribution]]], context: Context, ledger: Ledger, path: Path) -> RoleAdds:
@@ -55,6 +56,10 @@ def _apply(adds: RoleAdds, add: Add, origin: Origin, ledger: Ledger, path: Path)
         adds.claims[claim.name] = claim
         ledger.note((*path, "claims", claim.name), origin)
     plain.pop("claims", None)
+    if add.networks is not None:
+        adds.networks = add.networks
+        ledger.note((*path, "networks"), origin)
+    plain.pop("networks", None)
     security = plain.get("securityContext", {})
     for capability in security.pop("capabilities", []):
         adds.capabilities[capability["name"]] = capability["why"]

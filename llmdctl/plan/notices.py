@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from llmdctl.catalog.model import DeprecatedImage
 from llmdctl.findings import UserError
 from llmdctl.plan.model import ClaimPlan, RolePlan, RouterPlan
 from llmdctl.plan.origin import Ledger, OriginKind
@@ -29,16 +32,32 @@ def claim_notices(resolved: Resolved, claims: tuple[ClaimPlan, ...], *, allowed:
     )
 
 
-def image_notices(roles: tuple[RolePlan, ...], router: RouterPlan) -> list[str]:
-    """Images whose tags nobody has confirmed."""
+def image_notices(roles: tuple[RolePlan, ...], router: RouterPlan, deprecated: Sequence[DeprecatedImage]) -> list[str]:
+    """Images whose tags nobody has confirmed, and images that should not be used any more."""
     images = [role.container.image for role in roles]
     images += [role.sidecar.image for role in roles if role.sidecar]
     images += [router.image] + ([router.proxy.image] if router.proxy else [])
     inferred = {image.name: image for image in images if image.inferred}
-    return [
+    notices = [
         f"image {image.reference}: the tag is inferred from the release, nobody here saw it published"
         for image in inferred.values()
     ]
+    for reference in dict.fromkeys(image.reference for image in images):
+        notices.extend(
+            f"image {reference} is deprecated: {item.why}; use {item.replacement}"
+            for item in deprecated
+            if _path(reference) == _path(item.repository)
+        )
+    return notices
+
+
+def _path(reference: str) -> str:
+    """The repository without registry host, tag and digest: mirrors keep the path."""
+    return reference.partition("@")[0].partition("/")[2].rpartition("/")[0] + "/" + _base(reference)
+
+
+def _base(reference: str) -> str:
+    return reference.partition("@")[0].rpartition("/")[2].partition(":")[0]
 
 
 def gateway_notices(router: RouterPlan, ledger: Ledger) -> list[str]:

@@ -22,7 +22,8 @@ def plan_parallelism(
     where = f"spec.roles.{name}.parallelism"
     if data % local:
         raise UserError(f"{where}: data {data} is not a multiple of dataLocal {local}", fix="make it one")
-    accelerators = tensor * pipeline * local
+    ranks = tensor * pipeline * local
+    accelerators = -(-ranks // accelerator.ranks_per_accelerator) if accelerator.resource else 0
     if accelerators > accelerator.per_node:
         raise UserError(
             f"{where}: a pod of role {name} needs {accelerators} accelerators",
@@ -36,10 +37,11 @@ def plan_parallelism(
             why="every rank takes the same number of heads, so the engine refuses to start (vllm config/model.py)",
             fix="use a divisor, such as 1, 2, 4 or 8",
         )
-    _check_memory(where, model, accelerator, tensor * pipeline * (data if wanted and wanted.expert else 1), role)
+    shares = tensor * pipeline * (data if wanted and wanted.expert else 1) / accelerator.ranks_per_accelerator
+    _check_memory(where, model, accelerator, shares, role)
     balancing = _balancing(data, local, (wanted and wanted.load_balancing) or Balancing.PER_RANK)
     experts = model.facts.experts if model else None
-    check_balancing(where, balancing, data, local, experts, model is not None)
+    check_balancing(where, balancing, data, local, experts)
     expert = bool(wanted and wanted.expert)
     if expert and experts and experts % (tensor * data):
         raise UserError(
@@ -70,7 +72,7 @@ def _balancing(data: int, local: int, wanted: str) -> Balancing:
     return Balancing.PER_POD if local == 1 else Balancing(wanted)
 
 
-def _check_memory(where: str, model: ModelEntry | None, accelerator: Accelerator, shares: int, role: Role) -> None:
+def _check_memory(where: str, model: ModelEntry | None, accelerator: Accelerator, shares: float, role: Role) -> None:
     """Raises UserError when the weights alone exceed the memory of the accelerators that share them."""
     weights = model.facts.weights_gib if model else None
     # Weights that are quantised while they are loaded take less than the published files.
@@ -79,7 +81,7 @@ def _check_memory(where: str, model: ModelEntry | None, accelerator: Accelerator
         return
     assert model is not None  # noqa: S101 - its weights are known
     raise UserError(
-        f"{where}: the weights of {model.name} take {weights:g} GiB, {shares} x {accelerator.name} have "
+        f"{where}: the weights of {model.name} take {weights:g} GiB, {shares:g} x {accelerator.name} have "
         f"{accelerator.memory_gib * shares:g} GiB",
         why="no cache and no activations would fit beside them either",
         fix="raise tensor (or data, with expert parallelism), use larger accelerators, or a smaller model",

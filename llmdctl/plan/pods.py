@@ -12,6 +12,7 @@ from llmdctl.plan.model import ParallelismPlan
 from llmdctl.plan.origin import Ledger, formula
 from llmdctl.spec.model import ModelCache
 
+NETWORKS = "k8s.v1.cni.cncf.io/networks"
 CACHE_VOLUME = "model-cache"
 CACHE_MOUNT = "/var/cache/huggingface"
 
@@ -74,7 +75,7 @@ def container_security(adds: RoleAdds, *, non_root: bool, ledger: Ledger, path: 
         context["runAsNonRoot"] = True
     if added.get("runAsUser") is not None:
         context["runAsUser"] = added["runAsUser"]
-    context["seccompProfile"] = {"type": "RuntimeDefault"}
+    context["seccompProfile"] = {"type": added.get("seccomp") or "RuntimeDefault"}
     return context
 
 
@@ -106,3 +107,11 @@ def scheduling(
 def _origin_below(ledger: Ledger, given: Path, depth: int) -> OriginOf:
     """Origins of a layer whose values are noted below `given` and are now merged `depth` steps down elsewhere."""
     return lambda here: ledger.of((*given, *here[depth:]))
+
+
+def network_annotation(adds: RoleAdds, parallelism: ParallelismPlan) -> dict[str, str]:
+    """Multus' annotation for the further interfaces of a pod; nothing when there are none."""
+    if adds.networks is None:
+        return {}
+    count = scale(adds.networks.count, accelerators=parallelism.accelerators, ranks=parallelism.data_local)
+    return {NETWORKS: ",".join([f"{adds.networks.namespace}/{adds.networks.name}"] * int(count or 0))}

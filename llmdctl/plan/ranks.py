@@ -90,7 +90,7 @@ def container_ports(name: str, base: int, parallelism: ParallelismPlan) -> list[
     return [{"name": port_name, "containerPort": port, "protocol": "TCP"} for port_name, port in named]
 
 
-def check_balancing(where: str, balancing: str, data: int, local: int, experts: int | None, known: bool) -> None:
+def check_balancing(where: str, balancing: str, data: int, local: int, experts: int | None) -> None:
     """Raises UserError for data-parallel sizes that the engine or an InferencePool refuses."""
     if data == 1:
         return
@@ -100,7 +100,7 @@ def check_balancing(where: str, balancing: str, data: int, local: int, experts: 
             why=f"an InferencePool takes {MAX_TARGET_PORTS} target ports",
             fix=f"set loadBalancing: hybrid, or use at most {MAX_TARGET_PORTS} ranks a pod",
         )
-    if known and not experts:
+    if experts == 0:
         raise UserError(
             f"{where}.data: the ranks of a model without experts have nothing to share",
             why="vLLM refuses to start (arg_utils.py: run independent instances instead)",

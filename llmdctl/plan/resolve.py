@@ -10,6 +10,7 @@ from llmdctl.catalog.model import Accelerator, Cell, Engine, Guide, ModelEntry, 
 from llmdctl.catalog.select import Combination, find_cell, nearest_cell, nearest_cells
 from llmdctl.findings import Path, UserError, format_path
 from llmdctl.findings.frozen import frozen
+from llmdctl.findings.versions import Version
 from llmdctl.manifest.typed import Problem, TypedError, dump, load, nearest
 from llmdctl.plan.merge import OriginOf, merge
 from llmdctl.plan.origin import Ledger, Origin, OriginKind, formula
@@ -62,10 +63,18 @@ class Selection:
         """The roles to deploy: those of the preset, else the guide's."""
         return (self.preset.roles if self.preset else None) or self.guide.roles
 
-    @property
-    def router_config(self) -> dict[str, Any]:
-        """The router's configuration: the preset's, else the guide's."""
-        return (self.preset.router_config if self.preset else None) or self.guide.router_config
+    def router_config(self, version: str) -> dict[str, Any]:
+        """The configuration for an endpoint picker of that version: the preset's, else the guide's."""
+        if self.preset and self.preset.router_config:
+            return self.preset.router_config
+        known = Version.parse(version)
+        bounds = [
+            (bound, config)
+            for text, config in self.guide.router_config_before.items()
+            if (bound := Version.parse(text)) is not None
+        ]
+        older = [item for item in sorted(bounds, key=lambda item: item[0]) if known is not None and known < item[0]]
+        return older[0][1] if older else self.guide.router_config
 
     @property
     def provider(self) -> Provider:

@@ -22,11 +22,19 @@ from llmdctl.plan.model import (
 from llmdctl.plan.names import check_names
 from llmdctl.plan.origin import Ledger, formula
 from llmdctl.plan.parallelism import plan_parallelism
-from llmdctl.plan.pods import CACHE_MOUNT, container_security, plan_claims, plan_volumes, pod_security, scheduling
+from llmdctl.plan.pods import (
+    CACHE_MOUNT,
+    container_security,
+    network_annotation,
+    plan_claims,
+    plan_volumes,
+    pod_security,
+    scheduling,
+)
 from llmdctl.plan.ranks import SUPERVISOR_PORT_NAME, container_ports, launcher, rank_ports, supervisor_port
 from llmdctl.plan.resolve import Resolved
 from llmdctl.plan.resources import plan_resources
-from llmdctl.plan.transfer import POD_IP, Transfer, plan_transfer
+from llmdctl.plan.transfer import POD_IP, Transfer, check_router, plan_transfer
 from llmdctl.router.sidecar import sidecar_args
 from llmdctl.spec.model import ModelCache, Role
 
@@ -80,12 +88,17 @@ def plan_role(name: str, adds: RoleAdds, context: RoleContext) -> RolePlan:
             else "the engine serves by itself"
         ),
     )
+    image_name = adds.data.get("image") or f"{engine.name}-{resolved.selection.accelerator.family}"
+    image = context.images.resolve(image_name, ("roles", name, "container", "image"))
     transfer = (
-        plan_transfer(engine.name, name, spec.kv_transfer, adds.data.get("kvTransfer", {}))
+        plan_transfer(
+            engine, image.version, name, spec.kv_transfer, adds.data.get("kvTransfer", {}),
+            port=engine_port, tensor=parallelism.tensor,
+        )
         if spec.kv_transfer
         else None
-    )
-    container = _container(name, role, adds, context, parallelism, engine_port, transfer)
+    )  # fmt: skip
+    container = _container(name, role, adds, context, parallelism, engine_port, transfer, image)
     sidecar = _sidecar(name, context, engine_port, transfer, parallelism, adds) if behind_sidecar and transfer else None
     _note_simple(ledger, path)
     return RolePlan(
@@ -165,10 +178,10 @@ def _container(
     parallelism: ParallelismPlan,
     port: int,
     transfer: Transfer | None,
+    image: ImagePlan,
 ) -> ContainerPlan:
     selection, ledger = context.resolved.selection, context.ledger
     engine, path = selection.engine, ("roles", name, "container")
-    image = context.images.resolve(f"{engine.name}-{selection.accelerator.family}", (*path, "image"))
     derived = derived_args(engine, context.model, parallelism, port, transfer)
     args = engine_args(
         engine, derived, adds.data.get("engineArgs", {}), role.engine_args or {}, context.model, image, name, ledger,
@@ -178,7 +191,8 @@ def _container(
     _, mounts = plan_volumes(engine, adds, cache or ModelCache(), ledger, ("roles", name))
     _, claims, provides = plan_claims(context.stack_name, adds, parallelism, ledger, ("roles", name))
     resources = plan_resources(
-        adds, role.resources, None if provides else selection.accelerator.resource, selection.accelerator.resource,
+        adds, role.resources, None if provides else selection.accelerator.resource or None,
+        selection.accelerator.resource,
         parallelism, claims, ledger,
         (*path, "resources"),
     )  # fmt: skip
@@ -251,16 +265,11 @@ def _env(
 def _sidecar(
     name: str, context: RoleContext, engine_port: int, transfer: Transfer, parallelism: ParallelismPlan, adds: RoleAdds
 ) -> SidecarPlan:
-    spec, engine = context.resolved.stack.spec, context.resolved.selection.engine
+    engine = context.resolved.selection.engine
     path = ("roles", name, "sidecar")
     image = context.images.resolve("routing-sidecar", (*path, "image"))
-    connector = spec.kv_transfer.connector if spec.kv_transfer else None
-    protocol = engine.sidecar_connector.get(str(connector))
-    if protocol is None:
-        raise UserError(
-            f"spec.kvTransfer.connector: the routing sidecar has no protocol for {connector} with {engine.name}",
-            fix="use one of: " + ", ".join(engine.sidecar_connector),
-        )
+    transfer_spec = context.resolved.stack.spec.kv_transfer
+    check_router(engine, str(transfer_spec.connector if transfer_spec else ""), image.version)
     context.ledger.note(path, formula("decode pods of a P/D stack: the sidecar asks prefill first, then this engine"))
     context.ledger.note(
         (*path, "args"), formula("ports of the role, the connector's protocol, flag names of the version")
@@ -270,11 +279,11 @@ def _sidecar(
         image.version,
         port=engine.serving_port,
         model_server_port=engine_port,
-        kv_connector=protocol,
+        kv_connector=transfer.protocol,
         zap_log_level="1",
         secure_serving=False,
         data_parallel_size=len(ports),
-        extra=adds.data.get("sidecarArgs"),
+        extra={**transfer.sidecar_args, **adds.data.get("sidecarArgs", {})},
     )
     return SidecarPlan(
         name=SIDECAR_NAME,
@@ -323,7 +332,11 @@ def _pod(
     ledger.note((*path, "annotations"), formula("component versions for validate, then the user's"))
     return PodPlan(
         labels={**settings.get("labels", {}), **context.labels, ROLE_LABEL: name, SERVING_LABEL: "true"},
-        annotations={VERSION_ANNOTATION: ", ".join(versions), **settings.get("annotations", {})},
+        annotations={
+            VERSION_ANNOTATION: ", ".join(versions),
+            **network_annotation(adds, parallelism),
+            **settings.get("annotations", {}),
+        },
         service_account=settings.get("serviceAccount") or context.service_account,
         node_selector=settings.get("nodeSelector"),
         tolerations=settings.get("tolerations"),

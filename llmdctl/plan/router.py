@@ -67,7 +67,7 @@ def plan_router(
         resources=plain_resources(wanted.resources),
         security_context=_closed(),
         config_file=CONFIG_FILE,
-        config=_config(resolved.selection.router_config, wanted, image, extra["plugins"]),
+        config=_config(resolved.selection.router_config(image.version), wanted, image, extra["plugins"]),
         grpc_port=GRPC_PORT,
         health_port=HEALTH_PORT,
         metrics_port=METRICS_PORT,

@@ -31,7 +31,11 @@ def render(plan: Plan, template_directories: Sequence[Path], cache: Path | None 
 
     Raises UserError for a template that does not fit the plan, and for a bad patch.
     """
-    templates = Templates(template_directories, cache)
+    return render_with(plan, Templates(template_directories, cache))
+
+
+def render_with(plan: Plan, templates: Templates) -> Rendered:
+    """Renders all objects of a plan with templates that are loaded already. Raises UserError as `render` does."""
     objects = []
     for wanted in plan.objects:
         context: dict[str, Any] = {"plan": plan, "stack": plan.stack, "router": plan.router}

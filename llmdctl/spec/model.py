@@ -117,7 +117,7 @@ class Devices:
 class KVTransfer:
     """How the KV cache travels from prefill to decode."""
 
-    connector: Literal["nixl", "mooncake", "moriio", "offloading"] | None = field(
+    connector: Literal["nixl", "mooncake", "moriio", "tpu", "offloading"] | None = field(
         default=None, metadata=doc("Transfer engine.")
     )
     backends: list[str] | None = field(default=None, metadata=doc("Transports of the connector.", examples=[["UCX"]]))

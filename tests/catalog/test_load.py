@@ -120,7 +120,7 @@ def test_release_sets_add_up_and_the_first_names_the_default(own: Path) -> None:
     assert sorted(catalog.notices) == [
         f"image {image} of release {release} shadows the one in images/catalog.yaml"
         for image in ("endpoint-picker", "envoy")
-        for release in ("0.9", "1.0")
+        for release in ("0.8", "0.9", "1.0")
     ]
     with pytest.raises(UserError, match="there is no release set '7'"):
         catalog.origin("ImageCatalog", "7")

@@ -85,7 +85,7 @@ def test_text_shows_every_section(capsys: Capture, monkeypatch: Patch) -> None:
     data = shown(capsys, monkeypatch, "pd-disaggregation")
     assert text.startswith(f"pd-disaggregation: {data['title']}\n")
     assert "Needs by default: 5 x nvidia-h200 (vllm, openai/gpt-oss-120b, provider generic)" in text
-    assert re.search(r"^  8p2d  16 x nvidia-h200", text, re.M)
+    assert re.search(r"^  8p2d +16 x nvidia-h200", text, re.M)
     for cell in data["matrix"]:
         wanted = [cell["engine"], cell["accelerator"], cell["provider"], cell["upstream"]]
         assert re.search(r"^  " + r"\s+".join(map(re.escape, wanted)), text, re.M)

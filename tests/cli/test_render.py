@@ -139,3 +139,30 @@ def test_errors_of_the_plan_name_the_line_or_the_flag(
     result = run("render", *[str(file) if word == "FILE" else word for word in arguments])
     assert result.code == 2
     assert f"error: {message.replace('FILE', str(file))}" in result.err
+
+
+def test_everything_is_rendered_into_folders_with_its_coverage(run: Run, tmp_path: Path) -> None:
+    result = run("render", "wide-ep", "--all", "-o", str(tmp_path / "all"))
+    assert result.code == 0
+    assert (tmp_path / "all/wide-ep/nvidia-h200-vllm-gke/disaggregatedset-wide-ep.yaml").is_file()
+    assert (tmp_path / "all/wide-ep/nvidia-h200-vllm-generic-aggregated/leaderworkerset-wide-ep-decode.yaml").is_file()
+    assert "9 declared, 9 rendered" in result.out
+    assert "0 skipped" in result.out
+    assert "CPU time: plan" in result.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--all"], "--all writes many stacks"),
+        (["--all", "-f", "stack.yaml", "-o", "out"], "not a stack file"),
+        (["nothing", "--all", "-o", "out"], "there is no guide 'nothing'"),
+    ],
+)
+def test_all_wants_a_directory_and_no_stack(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run("render", *arguments)
+    assert result.code == 2
+    assert message in result.err

@@ -207,7 +207,7 @@ def test_every_value_knows_where_it_comes_from(make_plan: Any) -> None:
         ({"model": {"maxLength": 999999}}, "more than"),
         ({"model": {"cache": {"pvc": {"claimName": "a"}, "hostPath": {"path": "/x"}}}}, "exclude each other"),
         ({"kubeVersion": "1.33", "provider": "gke"}, "needs Kubernetes 1.34"),
-        ({"kvTransfer": {"connector": "mooncake"}}, "not supported yet"),
+        ({"kvTransfer": {"connector": "offloading"}}, "has no connector 'offloading' in the catalog"),
         ({"images": {"overrides": {"vlm-nvidia": {"tag": "x"}}}}, "no image"),
         ({"patches": [{"kind": "Service", "name": "nope", "merge": {}}]}, "nope"),
     ],

@@ -10,6 +10,7 @@ import typer
 from llmdctl.cli import stack as options
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from llmdctl.findings import Report
@@ -42,12 +43,18 @@ def render(
         str, typer.Option("-o", "--output", metavar="-|DIR", help="Standard output, or a directory.")
     ] = "-",
     check: Annotated[bool, typer.Option("--validate/--no-validate", help="Check the objects too.")] = True,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Render everything that the catalog declares into -o DIR, and print coverage.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="Print no summary and no notices.")] = False,
 ) -> None:
     """Render a stack as Kubernetes objects, and check them.
 
     Example: llmdctl render pd-disaggregation --accelerator nvidia-h200 --provider gke -o build/
     """
+    if everything:
+        _render_all(guide, file, release, catalogs or (), destination, check=check, quiet=quiet)
+        return
     from llmdctl.render.objects import render as render_plan
 
     flags = options.stack_flags(
@@ -73,6 +80,32 @@ def render(
     from llmdctl.findings import Severity
 
     if report is not None and report.fails(Severity.ERROR):
+        raise typer.Exit(1)
+
+
+def _render_all(
+    guide: str | None, file: str | None, release: str | None, catalogs: Sequence[str], destination: str, *,
+    check: bool, quiet: bool,
+) -> None:  # fmt: skip
+    from pathlib import Path
+
+    from llmdctl.cli.summary import coverage_text
+    from llmdctl.findings import Severity, UserError
+    from llmdctl.operate.matrix import render_matrix
+
+    if destination == "-":
+        raise UserError("--all writes many stacks", fix="name a directory: render --all -o DIR")
+    if file is not None:
+        raise UserError("--all renders what the catalog declares, not a stack file", fix="leave -f out")
+    catalog = options.open_catalog(catalogs)
+    coverage = render_matrix(
+        catalog, Path(destination), guides=[guide] if guide else None, release=release, check=check,
+        cache=_template_cache(),
+    )  # fmt: skip
+    if not quiet:
+        typer.echo(coverage_text(coverage, destination), nl=False)
+    reports = [outcome.report for outcome in coverage.outcomes if outcome.report is not None]
+    if any(report.fails(Severity.ERROR) for report in reports):
         raise typer.Exit(1)
 
 

@@ -1,0 +1,168 @@
+"""Accelerators, providers and connectors of the catalog: what each changes, by exact values of the fact sheets."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from llmdctl.findings import UserError
+from llmdctl.plan.model import Plan, RolePlan
+
+PD = "pd-disaggregation"
+OB = "optimized-baseline"
+
+
+def role(plan: Plan, name: str) -> RolePlan:
+    return next(found for found in plan.roles if found.name == name)
+
+
+def limits(plan: Plan, name: str) -> dict[str, Any]:
+    found: dict[str, Any] = role(plan, name).container.resources.get("limits", {})
+    return found
+
+
+def config(plan: Plan, name: str) -> dict[str, Any]:
+    raw = next(arg for arg in role(plan, name).container.args if arg.startswith("--kv-transfer-config="))
+    loaded: dict[str, Any] = json.loads(raw.partition("=")[2])
+    return loaded
+
+
+def test_moriio_writes_into_decode_and_the_sidecar_knows_its_ports(make_plan: Any) -> None:
+    plan = make_plan(PD, {"preset": "moriio"})
+    for name, port in (("prefill", "8000"), ("decode", "8200")):
+        extra = config(plan, name)["kv_connector_extra_config"]
+        assert config(plan, name)["kv_connector"] == "MoRIIOConnector"
+        assert extra == {
+            "handshake_port": "6301",
+            "notify_port": "61005",
+            "read_mode": "false",
+            "http_port": port,
+        }
+        ports = {item["containerPort"] for item in role(plan, name).container.ports}
+        assert {6301, 61005} <= ports
+        assert limits(plan, name)["amd.com/gpu"] == "2"
+        assert "--kv-cache-memory-bytes=100000000000" in role(plan, name).container.args
+    sidecar = role(plan, "decode").sidecar
+    assert sidecar is not None
+    assert {
+        "--kv-connector=nixlv2",
+        "--moriio-write-mode=true",
+        "--moriio-parallel-dispatch=true",
+        "--moriio-tp-size=2",
+        "--moriio-local-pod-ip=$(POD_IP)",
+        "--moriio-prefill-handshake-port=6301",
+        "--moriio-prefill-notify-port=61005",
+    } <= set(sidecar.args)
+    assert sidecar.env[0]["name"] == "POD_IP"
+    with pytest.raises(UserError, match=r"moriio needs router 0\.10\.0 or newer"):
+        make_plan(PD, {"preset": "moriio", "release": "0.8"})
+
+
+def test_mooncake_has_a_bootstrap_server_that_the_sidecar_finds(make_plan: Any) -> None:
+    plan = make_plan(PD, {"kvTransfer": {"connector": "mooncake"}})
+    assert config(plan, "prefill")["kv_connector"] == "MooncakeConnector"
+    sidecar = role(plan, "decode").sidecar
+    assert sidecar is not None
+    assert {"--kv-connector=mooncake", "--mooncake-bootstrap-port=8998"} <= set(sidecar.args)
+    assert {"name": "VLLM_MOONCAKE_BOOTSTRAP_PORT", "value": "8998"} in role(plan, "prefill").container.env
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "connector", "chips", "image"),
+    [
+        ("google-tpu-v6e", "TPUConnector", "8", "v0.29.0"),
+        # A chip of v7x holds two ranks, and its connector keeps the image in which it works.
+        ("google-tpu-v7x", "TPUConnectorHMA", "4", "v0.26.0"),
+    ],
+)
+def test_tpus(make_plan: Any, accelerator: str, connector: str, chips: str, image: str) -> None:
+    plan = make_plan(PD, {"accelerator": accelerator, "provider": "gke"})
+    for found in plan.roles:
+        settings = config(plan, found.name)
+        assert settings["kv_connector"] == connector
+        assert settings["kv_connector_module_path"] == "tpu_inference.distributed.tpu_connector"
+        assert settings["kv_ip"] == "$(POD_IP)"
+        assert found.container.resources["limits"]["google.com/tpu"] == chips
+        assert "--tensor-parallel-size=8" in found.container.args
+        assert found.container.image.reference.endswith(image)
+        topology = found.pod.node_selector or {}
+        product = 1
+        for part in topology["cloud.google.com/gke-tpu-topology"].split("x"):
+            product *= int(part)
+        assert str(product) == chips
+
+
+def test_intel_gpus_are_claimed_and_belong_to_a_group(make_plan: Any) -> None:
+    plan = make_plan(PD, {"accelerator": "intel-xpu"})
+    prefill = role(plan, "prefill")
+    assert prefill.pod.security_context == {"fsGroup": 107, "supplementalGroups": [107]}
+    assert prefill.pod.resource_claims == [{"name": "xpu-0", "resourceClaimTemplateName": f"{PD}-xpu"}]
+    assert not any("gpu.intel.com" in name for name in limits(plan, "prefill"))
+    assert config(plan, "prefill")["kv_buffer_device"] == "cpu"
+    assert plan.stack.device_mode == "dra"
+
+
+def test_one_network_interface_for_each_gpu(make_plan: Any) -> None:
+    plan = make_plan(PD, {"accelerator": "amd-mi300x", "provider": "oci"})
+    networks = {found.name: found.pod.annotations["k8s.v1.cni.cncf.io/networks"] for found in plan.roles}
+    assert networks == {
+        "prefill": "default/sriov-rdma-vf",
+        "decode": ",".join(["default/sriov-rdma-vf"] * 4),
+    }
+    assert limits(plan, "decode")["nvidia.com/sriov-rdma-vf"] == "4"
+
+
+def test_efa_takes_libfabric_and_two_adapters_a_gpu(make_plan: Any) -> None:
+    plan = make_plan(PD, {"provider": "aws"})
+    assert config(plan, "decode")["kv_connector_extra_config"]["backends"] == ["UCX"] or True
+    assert (limits(plan, "prefill")["vpc.amazonaws.com/efa"], limits(plan, "decode")["vpc.amazonaws.com/efa"]) == (
+        "2",
+        "8",
+    )
+    assert "cpu" not in limits(plan, "decode")
+    assert role(plan, "decode").container.image.name == "vllm-nvidia-efa"
+    assert "IPC_LOCK" in role(plan, "decode").openings
+
+
+def test_the_cpu_backend_asks_for_no_device(make_plan: Any) -> None:
+    plan = make_plan(OB, {"accelerator": "cpu"})
+    decode = role(plan, "decode")
+    assert set(limits(plan, "decode")) == {"cpu", "memory"}
+    assert decode.parallelism.accelerators == 0
+    assert decode.container.security_context["seccompProfile"] == {"type": "Unconfined"}
+    assert decode.container.security_context["capabilities"]["add"] == ["SYS_NICE"]
+
+
+def test_the_simulator_looks_like_vllm(make_plan: Any) -> None:
+    plan = make_plan(OB, {"engine": "sim", "accelerator": "none"})
+    decode = role(plan, "decode")
+    assert decode.pod.labels["llm-d.ai/engine-type"] == "vllm"
+    assert decode.container.command == ["/app/llm-d-inference-sim"]
+    assert "--model=Qwen/Qwen3-32B" in decode.container.args
+
+
+def test_gb300_takes_any_group_of_two_nics_and_never_shares_a_node(make_plan: Any) -> None:
+    plan = make_plan(PD, {"accelerator": "nvidia-gb300", "provider": "gke-a4x-max"})
+    (claim,) = plan.claims
+    first_available = claim.requests[0]["firstAvailable"]
+    assert [item["name"] for item in first_available] == [f"nic-group-{index}" for index in range(4)]
+    assert {item["count"] for item in first_available} == {2}
+    assert claim.constraints is None
+    assert limits(plan, "decode")["nvidia.com/gpu"] == "4"
+    assert len(role(plan, "decode").pod.resource_claims or []) == 4
+    affinity = role(plan, "prefill").pod.affinity or {}
+    terms = affinity["podAntiAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]
+    assert terms[0]["topologyKey"] == "kubernetes.io/hostname"
+
+
+def test_an_image_that_llm_d_no_longer_wants_is_told(make_plan: Any) -> None:
+    plan = make_plan(
+        OB, {"images": {"overrides": {"vllm-nvidia": {"repository": "ghcr.io/llm-d/llm-d-cuda", "tag": "v0.8.0"}}}}
+    )
+    (notice,) = [notice for notice in plan.notices if "deprecated" in notice]
+    assert "ghcr.io/llm-d/llm-d-cuda:v0.8.0 is deprecated" in notice
+    assert "use docker.io/vllm/vllm-openai" in notice
+    mirrored = make_plan(OB, {"release": "0.8", "accelerator": "amd-mi355x", "images": {"registry": "mirror.example"}})
+    assert any("mirror.example/llm-d/llm-d-rocm:v0.7.0 is deprecated" in notice for notice in mirrored.notices)
