@@ -395,6 +395,21 @@ class Verification:
 
 
 @record
+class KvEvents:
+    """A guide whose engines publish KV-cache events to the router."""
+
+    port: int = field(metadata=doc("Port of the first rank's events."))
+    block_size: int = field(metadata=doc("Tokens of a KV block, in the engines and in the router's index."))
+    render_port: int = field(default=8000, metadata=doc("Port of the Service that tokenises prompts."))
+    render_replicas: int = field(
+        default=3, metadata=doc("Servers that tokenise, for engines that can't do it themselves.")
+    )
+    render_resources: AddedResources = field(
+        default_factory=AddedResources, metadata=doc("Resources of such a server.")
+    )
+
+
+@record
 class Guide(Entry):
     """A well-lit path."""
 
@@ -409,6 +424,9 @@ class Guide(Entry):
     router_config_before: dict[str, dict[str, Any]] = field(
         default_factory=dict,
         metadata=doc("Router version -> the config for endpoint pickers older than it.", examples=[{"0.10": {}}]),
+    )
+    kv_events: KvEvents | None = field(
+        default=None, metadata=doc("Engines publish their KV cache to the router.", key="kvEvents")
     )
     matrix: list[Cell] = field(metadata=doc("Listed combinations."))
     presets: dict[str, Preset] = field(default_factory=dict, metadata=doc("Named topologies."))

@@ -93,6 +93,9 @@ def engine_args(
     owned = {name.replace("_", "-") for name in derived} | set(OWNED)
     for name, value in {**contributed, **wanted}.items():
         plain = name.lstrip("-").replace("_", "-")
+        if plain in derived and name not in wanted:
+            # The catalog's usual value gives way where this plan has to agree with something else.
+            continue
         if plain in owned:
             raise UserError(
                 f"spec.roles.{role}.engineArgs.{name}: llmdctl sets this flag itself",

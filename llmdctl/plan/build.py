@@ -12,6 +12,7 @@ from llmdctl.findings.versions import Version
 from llmdctl.plan.blame import blame
 from llmdctl.plan.contributions import Context, RoleAdds, collect, matches
 from llmdctl.plan.images import ImageResolver, release_set
+from llmdctl.plan.kvevents import plan_render, plugin_parameters
 from llmdctl.plan.model import (
     ClaimPlan,
     ModelPlan,
@@ -19,6 +20,7 @@ from llmdctl.plan.model import (
     ObjectPlan,
     Plan,
     PoolPlan,
+    RenderPlan,
     RolePlan,
     ServingAccountPlan,
     StackPlan,
@@ -77,7 +79,15 @@ def _derive(request: Request, resolved: Resolved, catalog: Catalog) -> Plan:
     _check_ports(roles)
     claims = _claims(name, adds, ledger)
     notices = claim_notices(resolved, claims, allowed=request.allow_unsupported)
-    router = plan_router(resolved, resolver, name, namespace, labels, _router_extras(adds), roles[0].serving_port)
+    picker = resolver.resolve("endpoint-picker", ("router", "image"))
+    render = _render(resolved, resolver, model, name, labels, roles)
+    events = resolved.selection.guide.kv_events
+    agreed = (
+        plugin_parameters(events, resolved.selection.engine, model, render, picker.version) if events and render else {}
+    )
+    extras = _router_extras(adds)
+    port = roles[0].serving_port
+    router = plan_router(resolved, resolver, name, namespace, labels, extras, port, agreed, picker)
     monitoring = MonitoringPlan(interval="30s", path=resolved.selection.engine.metrics_path)
     monitored = bool(spec.monitoring and spec.monitoring.enabled)
     stack = _stack(resolved, name, namespace, release, labels)
@@ -95,6 +105,7 @@ def _derive(request: Request, resolved: Resolved, catalog: Catalog) -> Plan:
             ports=roles[0].serving_ports,
         ),
         router=router,
+        render=render,
         monitoring=monitoring if monitored else None,
         objects=(),
         patches=tuple(spec.patches or ()),
@@ -109,6 +120,19 @@ def _derive(request: Request, resolved: Resolved, catalog: Catalog) -> Plan:
         ledger=ledger,
     )
     return _with_objects(plan, resolved)
+
+
+def _render(
+    resolved: Resolved, images: ImageResolver, model: ModelPlan, name: str, labels: dict[str, Any],
+    roles: tuple[RolePlan, ...],
+) -> RenderPlan | None:  # fmt: skip
+    settings = resolved.selection.guide.kv_events
+    if settings is None:
+        return None
+    serving = {INSTANCE: name, SERVING_LABEL: "true"}
+    resolved.ledger.note(("render",), formula("who tokenises prompts: the engines themselves, or servers of its own"))
+    access = [item for item in roles[0].container.env if item["name"].startswith("HF_")]
+    return plan_render(settings, resolved.selection.engine, images, model, name, serving, labels, access)
 
 
 def _at_least(version: str, bound: str) -> bool:

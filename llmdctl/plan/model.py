@@ -271,6 +271,30 @@ class RouterPlan:
 
 
 @record
+class RenderServerPlan:
+    """Servers that only tokenise prompts, beside engines that can't."""
+
+    replicas: int
+    image: ImagePlan
+    command: list[str]
+    args: list[str]
+    env: list[Data]
+    resources: Data
+    readiness_probe: Data
+
+
+@record
+class RenderPlan:
+    """The Service that tokenises prompts for the router."""
+
+    name: str
+    port: int
+    selector: Data
+    labels: Data
+    server: RenderServerPlan | None
+
+
+@record
 class MonitoringPlan:
     """Prometheus operator objects. `interval` is a duration."""
 
@@ -299,6 +323,7 @@ class Plan:
     claims: tuple[ClaimPlan, ...]
     pool: PoolPlan
     router: RouterPlan
+    render: RenderPlan | None
     monitoring: MonitoringPlan | None
     objects: tuple[ObjectPlan, ...]
     patches: tuple[Patch, ...]
@@ -320,6 +345,7 @@ class Plan:
             "claims": {claim.name: claim for claim in self.claims},
             "pool": self.pool,
             "router": self.router,
+            "render": self.render,
             "monitoring": self.monitoring,
         }
         for name, part in derived.items():

@@ -10,6 +10,7 @@ from llmdctl.manifest.typed import dump
 from llmdctl.plan.arguments import derived_args, engine_args
 from llmdctl.plan.contributions import RoleAdds
 from llmdctl.plan.images import ImageResolver
+from llmdctl.plan.kvevents import Events, plan_events
 from llmdctl.plan.model import (
     ContainerPlan,
     ImagePlan,
@@ -98,7 +99,13 @@ def plan_role(name: str, adds: RoleAdds, context: RoleContext) -> RolePlan:
         if spec.kv_transfer
         else None
     )  # fmt: skip
-    container = _container(name, role, adds, context, parallelism, engine_port, transfer, image)
+    settings = resolved.selection.guide.kv_events
+    events = (
+        plan_events(settings, engine, image.version, context.model, parallelism, engine.serving_port)
+        if settings
+        else None
+    )
+    container = _container(name, role, adds, context, parallelism, engine_port, transfer, image, events)
     sidecar = _sidecar(name, context, engine_port, transfer, parallelism, adds) if behind_sidecar and transfer else None
     _note_simple(ledger, path)
     return RolePlan(
@@ -179,10 +186,12 @@ def _container(
     port: int,
     transfer: Transfer | None,
     image: ImagePlan,
+    events: Events | None,
 ) -> ContainerPlan:
     selection, ledger = context.resolved.selection, context.ledger
     engine, path = selection.engine, ("roles", name, "container")
     derived = derived_args(engine, context.model, parallelism, port, transfer)
+    derived.update(events.args if events else {})
     args = engine_args(
         engine, derived, adds.data.get("engineArgs", {}), role.engine_args or {}, context.model, image, name, ledger,
         (*path, "args"),
@@ -206,11 +215,12 @@ def _container(
         image=image,
         command=launcher(engine.command, parallelism),
         args=args,
-        env=_env(role, adds, context, transfer, path),
+        env=_env(role, adds, context, transfer, path, events),
         ports=[
             *container_ports(ENGINE_PORT_NAME, port, parallelism),
             # The side channels of ranks follow their number in the whole group, so no one port can be declared.
             *(transfer.ports if transfer and not parallelism.balancing else []),
+            *(events.ports if events else []),
         ],
         resources=resources,
         volume_mounts=mounts,
@@ -235,7 +245,12 @@ def _lifecycle(adds: RoleAdds) -> dict[str, Any] | None:
 
 
 def _env(
-    role: Role, adds: RoleAdds, context: RoleContext, transfer: Transfer | None, path: Path
+    role: Role,
+    adds: RoleAdds,
+    context: RoleContext,
+    transfer: Transfer | None,
+    path: Path,
+    events: Events | None,
 ) -> list[dict[str, Any]]:
     ledger = context.ledger
     spec = context.resolved.stack.spec
@@ -250,6 +265,7 @@ def _env(
     given: tuple[tuple[list[dict[str, Any]], str | Path], ...] = (
         (base, "where the model comes from and is kept"),
         (transfer.env if transfer else [], "KV transfer"),
+        (events.env if events else [], "the topic of KV events"),
         (adds.data.get("env", []), path[:2]),
         ([dump(item) for item in role.env or []], ("spec", *path[:2])),
     )

@@ -8,7 +8,7 @@ from typing import Any
 from llmdctl.findings import UserError
 from llmdctl.manifest.typed import dump
 from llmdctl.plan.images import ImageResolver
-from llmdctl.plan.merge import item_key
+from llmdctl.plan.merge import item_key, merge
 from llmdctl.plan.model import GatewayPlan, ImagePlan, OwnGatewayPlan, PolicyPlan, ProxyPlan, RouterPlan
 from llmdctl.plan.origin import Ledger, formula
 from llmdctl.plan.resolve import Resolved
@@ -36,16 +36,18 @@ def plan_router(
     labels: dict[str, Any],
     extra: dict[str, Any],
     pool_port: int,
+    parameters: dict[str, dict[str, Any]],
+    image: ImagePlan,
 ) -> RouterPlan:
     """The router of a stack. `extra` is what contributions add: `plugins`, `routeTimeouts`,
-    `policies`. `pool_port` is the pool's first target port.
+    `policies`. `pool_port` is the pool's first target port. `parameters` are what plugins must agree with the
+    engines on, by plugin type; `image` is the endpoint picker's.
 
     Raises UserError for a bad config.
     """
     spec, ledger = resolved.stack.spec, resolved.ledger
     wanted = spec.router or Router()
     name = f"{stack}-epp"
-    image = images.resolve("endpoint-picker", ("router", "image"))
     standalone = wanted.mode == "standalone"
     replicas = wanted.replicas or 1
     _note(ledger)
@@ -67,7 +69,7 @@ def plan_router(
         resources=plain_resources(wanted.resources),
         security_context=_closed(),
         config_file=CONFIG_FILE,
-        config=_config(resolved.selection.router_config(image.version), wanted, image, extra["plugins"]),
+        config=_config(resolved.selection.router_config(image.version), wanted, image, extra["plugins"], parameters),
         grpc_port=GRPC_PORT,
         health_port=HEALTH_PORT,
         metrics_port=METRICS_PORT,
@@ -163,11 +165,19 @@ def _service_port(name: str, port: int, target: int | None = None) -> dict[str, 
     return {"name": name, "port": port, "targetPort": target or port, "protocol": "TCP"}
 
 
-def _config(given: dict[str, Any], wanted: Router, image: ImagePlan, extra: list[dict[str, Any]]) -> dict[str, Any]:
+def _config(
+    given: dict[str, Any],
+    wanted: Router,
+    image: ImagePlan,
+    extra: list[dict[str, Any]],
+    parameters: dict[str, dict[str, Any]],
+) -> dict[str, Any]:
     data = dict(wanted.config if wanted.config is not None else given)
     plugins = {item_key("plugins", plugin): plugin for plugin in data.get("plugins") or []}
     plugins.update({item_key("plugins", plugin): plugin for plugin in extra})
-    data["plugins"] = list(plugins.values())
+    # A user's own config says what it says; only the guide's is completed.
+    completed = parameters if wanted.config is None else {}
+    data["plugins"] = [_with_parameters(plugin, completed.get(str(plugin.get("type")))) for plugin in plugins.values()]
     for key in ("apiVersion", "kind"):
         data.pop(key, None)
     try:
@@ -177,6 +187,14 @@ def _config(given: dict[str, Any], wanted: Router, image: ImagePlan, extra: list
             f"spec.router.config: {error.what}", source=error.source, why=error.why, fix=error.fix
         ) from error
     return dump_config(config, image.version)
+
+
+def _with_parameters(plugin: dict[str, Any], derived: dict[str, Any] | None) -> dict[str, Any]:
+    if not derived:
+        return plugin
+    merged = copy.deepcopy(plugin.get("parameters") or {})
+    merge(merged, derived, lambda _: formula("agrees with the engines"), Ledger())
+    return {**plugin, "parameters": merged}
 
 
 def _proxy(wanted: Router, images: ImageResolver, stack: str) -> ProxyPlan:
