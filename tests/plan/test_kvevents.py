@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from llmdctl.catalog.load import Catalog
 from llmdctl.findings import UserError
+from llmdctl.plan.kvevents import plan_events
 from llmdctl.plan.model import Plan
 from llmdctl.render.objects import render
 
@@ -96,8 +97,16 @@ def test_each_rank_publishes_on_a_port_of_its_own(make_plan: Any) -> None:
     ports = {item["name"]: item["containerPort"] for item in decode.container.ports}
     assert [ports[f"kv-events{rank}"] for rank in range(4)] == [5556, 5557, 5558, 5559]
     assert plan.pool.ports == [8000, 8001, 8002, 8003]
-    with pytest.raises(UserError, match="KV events of a group of pods"):
+    with pytest.raises(UserError, match="8 ranks take 2 pods"):
         make_plan(GUIDE, {**moe, "roles": {"decode": {"parallelism": {"tensor": 1, "data": 8, "dataLocal": 4}}}})
+
+
+def test_groups_of_pods_are_refused_for_guides_that_have_them(make_plan: Any, catalog: Catalog) -> None:
+    settings = catalog.guide(GUIDE).kv_events
+    assert settings is not None
+    groups = make_plan("wide-ep").roles[0].parallelism
+    with pytest.raises(UserError, match="KV events of a group of pods"):
+        plan_events(settings, catalog.engine("vllm"), "0.30.0", make_plan(GUIDE).model, groups, 8000)
 
 
 def test_flags_that_have_to_agree_are_not_the_users(make_plan: Any) -> None:
