@@ -14,10 +14,12 @@ from llmdctl.engines import known_versions, load_table
 from llmdctl.engines.tables import DATA
 
 TABLES = [
+    ("vllm", "0.22.0"),
     ("vllm", "0.23.0"),
-    ("sglang", "0.5.13.post1"),
     ("vllm", "0.26.0"),
+    ("vllm", "0.29.0"),
     ("vllm", "0.30.0"),
+    ("sglang", "0.5.13.post1"),
     ("sglang", "0.5.16"),
     ("sglang", "0.5.20"),
 ]
@@ -35,7 +37,7 @@ def script(root: Path) -> Any:
 
 
 def test_versions_are_listed_in_order() -> None:
-    assert known_versions("vllm") == ["0.23.0", "0.26.0", "0.30.0"]
+    assert known_versions("vllm") == ["0.22.0", "0.23.0", "0.26.0", "0.29.0", "0.30.0"]
     assert known_versions("sglang") == ["0.5.13.post1", "0.5.16", "0.5.20"]
     assert known_versions("nothing") == []
 

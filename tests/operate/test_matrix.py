@@ -50,6 +50,17 @@ def test_every_cell_renders_and_validates_without_a_finding(
         assert outcome.report.coverage.objects_validated == outcome.objects == outcome.report.coverage.objects_total
 
 
+@pytest.mark.parametrize("release", RELEASES)
+def test_no_rule_is_skipped_because_a_version_or_its_flags_are_unknown(
+    coverage: dict[str, tuple[Coverage, Path]], release: str
+) -> None:
+    found, _ = coverage[release]
+    reasons = {
+        skip.reason for outcome in found.rendered if outcome.report is not None for skip in outcome.report.skipped
+    }
+    assert reasons == {"the input has no prefill and decode servers that belong together"}
+
+
 def test_each_variant_has_a_folder_of_its_own(coverage: dict[str, tuple[Coverage, Path]]) -> None:
     found, directory = coverage["1.0"]
     folders = [outcome.variant.folder for outcome in found.outcomes]
