@@ -72,12 +72,23 @@ class AddedSecurity:
 
 
 @record
+class ComputeDomainClaim:
+    """A channel of an NVIDIA ComputeDomain: its controller makes the claim template, so none is rendered."""
+
+    num_nodes: int = field(default=0, metadata=doc("Nodes of the domain; 0 lets it grow."))
+    allocation_mode: Literal["Single", "All"] = field(default="Single", metadata=doc("Channels of a pod."))
+
+
+@record
 class Claim:
     """A DRA claim template and how many claims of it a pod makes."""
 
     name: str = field(metadata=doc("Name of the claims in the pod; the template is `<stack>-<name>`."))
     count: int | Scaled = field(metadata=doc("Claims of one pod."))
-    requests: list[dict[str, Any]] = field(metadata=doc("Device requests (resource.k8s.io/v1)."))
+    requests: list[dict[str, Any]] = field(default_factory=list, metadata=doc("Device requests (resource.k8s.io/v1)."))
+    compute_domain: ComputeDomainClaim | None = field(
+        default=None, metadata=doc("Claim a channel of a ComputeDomain instead of devices.")
+    )
     constraints: list[dict[str, Any]] | None = field(default=None, metadata=doc("Constraints over the requests."))
     provides_accelerator: bool = field(
         default=False, metadata=doc("The claim brings the accelerator itself, so no extended resource is asked for.")
@@ -378,8 +389,8 @@ class GuideObject:
     """An object (or one a role) that the guide renders."""
 
     template: str = field(metadata=doc("Template file, looked up in the guide's templates and then in _shared."))
-    each: Literal["stack", "role", "claim", "policy"] = field(
-        default="stack", metadata=doc("Once, or once a role, claim or policy of the Gateway's vendor.")
+    each: Literal["stack", "role", "claim", "computeDomain", "policy"] = field(
+        default="stack", metadata=doc("Once, or once a role, claim, ComputeDomain or policy of the Gateway's vendor.")
     )
     when: When = field(default_factory=When, metadata=doc("Condition."))
     present: str = field(default="", metadata=doc("Part of the plan that must be present."))

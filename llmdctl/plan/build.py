@@ -78,6 +78,8 @@ def _derive(request: Request, resolved: Resolved, catalog: Catalog) -> Plan:
     _check_replicas(spec, roles)
     _check_ports(roles)
     claims = _claims(name, adds, ledger)
+    if claims:
+        _check_dra(spec, "claims of this combination need")
     notices = claim_notices(resolved, claims, allowed=request.allow_unsupported)
     picker = resolver.resolve("endpoint-picker", ("router", "image"))
     render = _render(resolved, resolver, model, name, labels, roles)
@@ -151,10 +153,14 @@ def _check_choices(resolved: Resolved) -> None:
             f"spec.kubeVersion: Kubernetes {spec.kube_version} is not known to this llmdctl",
             fix=f"use one of: {', '.join(SUPPORTED_MINORS)}",
         )
-    minor = int(str(spec.kube_version).partition(".")[2])
-    if spec.devices and spec.devices.mode == "dra" and minor < DRA_SINCE_MINOR:
+    if spec.devices and spec.devices.mode == "dra":
+        _check_dra(spec, "spec.devices.mode dra needs")
+
+
+def _check_dra(spec: StackSpec, who: str) -> None:
+    if int(str(spec.kube_version).partition(".")[2]) < DRA_SINCE_MINOR:
         raise UserError(
-            f"spec.devices.mode dra needs Kubernetes 1.{DRA_SINCE_MINOR} or newer, not {spec.kube_version}",
+            f"{who} Kubernetes 1.{DRA_SINCE_MINOR} or newer, not {spec.kube_version}",
             why="resource.k8s.io/v1 is not served before",
             fix="raise kubeVersion, or set spec.devices.mode: devicePlugin",
         )
@@ -315,7 +321,13 @@ def _claims(stack: str, adds: dict[str, RoleAdds], ledger: Ledger) -> tuple[Clai
     for role, role_adds in adds.items():
         for claim in role_adds.claims.values():
             name = f"{stack}-{claim.name}"
-            found[name] = ClaimPlan(name=name, requests=claim.requests, constraints=claim.constraints)
+            wanted = claim.compute_domain
+            domain = (
+                {"numNodes": wanted.num_nodes, "allocationMode": wanted.allocation_mode} if wanted is not None else None
+            )
+            found[name] = ClaimPlan(
+                name=name, requests=claim.requests, constraints=claim.constraints, compute_domain=domain
+            )
             ledger.note(("claims", name), ledger.of(("roles", role, "claims", claim.name)))
     ledger.note(("claims",), formula("claim templates that contributions ask for"))
     return tuple(found.values())
@@ -357,7 +369,11 @@ def _with_objects(plan: Plan, resolved: Resolved) -> Plan:
         if wanted.each == "role":
             objects.extend(ObjectPlan(template=wanted.template, role=role) for role in plan.roles)
         elif wanted.each == "claim":
-            objects.extend(ObjectPlan(template=wanted.template, claim=claim) for claim in plan.claims)
+            devices = [claim for claim in plan.claims if claim.compute_domain is None]
+            objects.extend(ObjectPlan(template=wanted.template, claim=claim) for claim in devices)
+        elif wanted.each == "computeDomain":
+            domains = [claim for claim in plan.claims if claim.compute_domain is not None]
+            objects.extend(ObjectPlan(template=wanted.template, claim=claim) for claim in domains)
         elif wanted.each == "policy":
             objects.extend(ObjectPlan(template=wanted.template, policy=policy) for policy in plan.router.policies)
         else:

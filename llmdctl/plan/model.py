@@ -173,11 +173,12 @@ class RolePlan:
 
 @record
 class ClaimPlan:
-    """A ResourceClaimTemplate."""
+    """A ResourceClaimTemplate, or with `compute_domain` the ComputeDomain whose controller makes one."""
 
     name: str
     requests: list[Data]
     constraints: list[Data] | None
+    compute_domain: Data | None = None
 
 
 @record

@@ -123,7 +123,7 @@ def resolve(request: Request, catalog: Catalog) -> Resolved:
         _refuse_unsupported(layer.data, selection, layer)
         merge(data, layer.data, layer.origin_of, ledger)
     _settle_cache(data, request)
-    if len(selection.roles) == 1:
+    if len(selection.roles) == 1 and len(selection.guide.roles) > 1:
         data["spec"].pop("kvTransfer", None)
     for role in selection.guide.roles:
         if role not in selection.roles:

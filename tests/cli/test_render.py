@@ -9,6 +9,9 @@ import pytest
 import yaml
 from cli_run import Result, run_cli
 
+from llmdctl.catalog.load import load_catalog
+from llmdctl.operate.matrix import declared
+
 Run = Callable[..., Result]
 PD = "pd-disaggregation"
 
@@ -146,7 +149,9 @@ def test_everything_is_rendered_into_folders_with_its_coverage(run: Run, tmp_pat
     assert result.code == 0
     assert (tmp_path / "all/wide-ep/nvidia-h200-vllm-gke/disaggregatedset-wide-ep.yaml").is_file()
     assert (tmp_path / "all/wide-ep/nvidia-h200-vllm-generic-aggregated/leaderworkerset-wide-ep-decode.yaml").is_file()
-    assert "9 declared, 9 rendered" in result.out
+    count = len(list(declared(load_catalog(), ["wide-ep"])))
+    assert count > 5
+    assert f"{count} declared, {count} rendered" in result.out
     assert "0 skipped" in result.out
     assert "CPU time: plan" in result.out
 

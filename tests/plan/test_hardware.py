@@ -166,3 +166,41 @@ def test_an_image_that_llm_d_no_longer_wants_is_told(make_plan: Any) -> None:
     assert "use docker.io/vllm/vllm-openai" in notice
     mirrored = make_plan(OB, {"release": "0.8", "accelerator": "amd-mi355x", "images": {"registry": "mirror.example"}})
     assert any("mirror.example/llm-d/llm-d-rocm:v0.7.0 is deprecated" in notice for notice in mirrored.notices)
+
+
+def test_a_compute_domain_gives_each_pod_a_channel(make_plan: Any) -> None:
+    plan = make_plan("wide-ep", {"accelerator": "nvidia-gb200", "provider": "oci"})
+    (claim,) = plan.claims
+    assert claim.name == "wide-ep-compute-domain"
+    assert claim.compute_domain == {"numNodes": 0, "allocationMode": "Single"}
+    assert [item.template for item in plan.objects if item.claim is not None] == ["computedomain.yaml.j2"]
+    for found in plan.roles:
+        assert found.pod.resource_claims == [
+            {"name": "compute-domain-0", "resourceClaimTemplateName": "wide-ep-compute-domain"}
+        ]
+        # The channel brings no GPU: those are counted as ever.
+        assert found.container.resources["limits"]["nvidia.com/gpu"] == "4"
+        assert found.pod.host_ipc is True
+        assert not any(arg.startswith("--all2all-backend") for arg in found.container.args)
+    with pytest.raises(UserError, match=r"need Kubernetes 1\.34 or newer"):
+        make_plan("wide-ep", {"accelerator": "nvidia-gb200", "provider": "oci", "kubeVersion": "1.33"})
+
+
+def test_an_intel_gpu_and_its_nic_share_a_root(make_plan: Any) -> None:
+    plan = make_plan(PD, {"accelerator": "intel-xpu", "provider": "generic-dranet"})
+    (claim,) = plan.claims
+    classes = [request["exactly"]["deviceClassName"] for request in claim.requests]
+    assert classes == ["gpu.intel.com", "dranet-rdma"]
+    assert claim.constraints == [{"matchAttribute": "resource.kubernetes.io/pcieRoot"}]
+    assert config(plan, "decode")["kv_buffer_device"] == "xpu"
+    env = {item["name"]: item.get("value") for item in role(plan, "decode").container.env}
+    assert env["UCX_TLS"] == "ib,rc,ze_copy"
+
+
+def test_glm_and_its_parsers_on_both_roles(make_plan: Any) -> None:
+    plan = make_plan("wide-ep", {"preset": "glm-5.2"})
+    assert sum(found.replicas * found.parallelism.pods * found.parallelism.accelerators for found in plan.roles) == 64
+    for found in plan.roles:
+        assert {"--reasoning-parser=glm45", "--tool-call-parser=glm47", "--enable-auto-tool-choice"} <= set(
+            found.container.args
+        )

@@ -82,7 +82,7 @@ def _claims(add: Add) -> Iterator[tuple[Path, str]]:
     for index, claim in enumerate(add.claims or []):
         if isinstance(claim.count, Scaled):
             yield from _scaled(claim.count, ("claims", index, "count"))
-        if not claim.requests:
+        if not claim.requests and claim.compute_domain is None:
             yield ("claims", index, "requests"), "a claim requests at least one device"
 
 
