@@ -269,6 +269,7 @@ class Engine(Entry):
     behind_sidecar_port: int = field(default=8200, metadata=doc("Port of the engine when a sidecar takes the other."))
     metrics_path: str = field(default="/metrics", metadata=doc("Path of the metrics."))
     probes: EngineProbes = field(metadata=doc("Startup, liveness and readiness probes, without the port."))
+    loads_weights: bool = field(default=True, metadata=doc("Starting takes as long as the model's weights."))
     data_parallel: Literal["", "vllm"] = field(
         default="", metadata=doc("Whose flags for data-parallel ranks it has; empty for none that llmdctl knows.")
     )
@@ -389,8 +390,9 @@ class GuideObject:
     """An object (or one a role) that the guide renders."""
 
     template: str = field(metadata=doc("Template file, looked up in the guide's templates and then in _shared."))
-    each: Literal["stack", "role", "claim", "computeDomain", "policy"] = field(
-        default="stack", metadata=doc("Once, or once a role, claim, ComputeDomain or policy of the Gateway's vendor.")
+    each: Literal["stack", "role", "claim", "computeDomain", "policy", "budget"] = field(
+        default="stack",
+        metadata=doc("Once, or once a role, claim, ComputeDomain, disruption budget or Gateway policy."),
     )
     when: When = field(default_factory=When, metadata=doc("Condition."))
     present: str = field(default="", metadata=doc("Part of the plan that must be present."))

@@ -14,6 +14,7 @@ from llmdctl.plan.contributions import Context, RoleAdds, collect, matches
 from llmdctl.plan.images import ImageResolver, release_set
 from llmdctl.plan.kvevents import plan_render, plugin_parameters
 from llmdctl.plan.model import (
+    BudgetPlan,
     ClaimPlan,
     ModelPlan,
     MonitoringPlan,
@@ -22,6 +23,7 @@ from llmdctl.plan.model import (
     PoolPlan,
     RenderPlan,
     RolePlan,
+    RouterPlan,
     ServingAccountPlan,
     StackPlan,
 )
@@ -106,6 +108,7 @@ def _derive(request: Request, resolved: Resolved, catalog: Catalog) -> Plan:
             selector={INSTANCE: name, SERVING_LABEL: "true"},
             ports=roles[0].serving_ports,
         ),
+        budgets=_budgets(roles, router, ledger),
         router=router,
         render=render,
         monitoring=monitoring if monitored else None,
@@ -135,6 +138,19 @@ def _render(
     resolved.ledger.note(("render",), formula("who tokenises prompts: the engines themselves, or servers of its own"))
     access = [item for item in roles[0].container.env if item["name"].startswith("HF_")]
     return plan_render(settings, resolved.selection.engine, images, model, name, serving, labels, access)
+
+
+def _budgets(roles: tuple[RolePlan, ...], router: RouterPlan, ledger: Ledger) -> tuple[BudgetPlan, ...]:
+    """One for each set of pods that can lose one: a budget over a single pod would only stop nodes from draining."""
+    ledger.note(("budgets",), formula("roles and routers with more than one pod lose one at a time"))
+    found = [
+        BudgetPlan(name=role.workload_name, labels=role.workload_labels, selector=role.selector, max_unavailable=1)
+        for role in roles
+        if role.replicas * role.parallelism.pods > 1
+    ]
+    if router.replicas > 1:
+        found.append(BudgetPlan(name=router.name, labels=router.labels, selector=router.selector, max_unavailable=1))
+    return tuple(found)
 
 
 def _at_least(version: str, bound: str) -> bool:
@@ -374,6 +390,8 @@ def _with_objects(plan: Plan, resolved: Resolved) -> Plan:
         elif wanted.each == "computeDomain":
             domains = [claim for claim in plan.claims if claim.compute_domain is not None]
             objects.extend(ObjectPlan(template=wanted.template, claim=claim) for claim in domains)
+        elif wanted.each == "budget":
+            objects.extend(ObjectPlan(template=wanted.template, budget=budget) for budget in plan.budgets)
         elif wanted.each == "policy":
             objects.extend(ObjectPlan(template=wanted.template, policy=policy) for policy in plan.router.policies)
         else:

@@ -114,6 +114,7 @@ class PodPlan:
     host_network: bool | None
     host_ipc: bool | None
     host_pid: bool | None
+    topology_spread_constraints: list[Data] | None
     resource_claims: list[Data] | None
     volumes: list[Data]
 
@@ -272,6 +273,16 @@ class RouterPlan:
 
 
 @record
+class BudgetPlan:
+    """A PodDisruptionBudget: how many pods a drain may take away at once."""
+
+    name: str
+    labels: Data
+    selector: Data
+    max_unavailable: int
+
+
+@record
 class RenderServerPlan:
     """Servers that only tokenise prompts, beside engines that can't."""
 
@@ -310,6 +321,7 @@ class ObjectPlan:
     template: str
     role: RolePlan | None = None
     claim: ClaimPlan | None = None
+    budget: BudgetPlan | None = None
     policy: PolicyPlan | None = None
 
 
@@ -323,6 +335,7 @@ class Plan:
     serving_account: ServingAccountPlan | None
     claims: tuple[ClaimPlan, ...]
     pool: PoolPlan
+    budgets: tuple[BudgetPlan, ...]
     router: RouterPlan
     render: RenderPlan | None
     monitoring: MonitoringPlan | None
@@ -345,6 +358,7 @@ class Plan:
             "servingAccount": self.serving_account,
             "claims": {claim.name: claim for claim in self.claims},
             "pool": self.pool,
+            "budgets": {budget.name: budget for budget in self.budgets},
             "router": self.router,
             "render": self.render,
             "monitoring": self.monitoring,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+from llmdctl.catalog.model import ModelEntry
 from llmdctl.findings import Path, UserError
 from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.typed import dump
@@ -126,7 +128,7 @@ def plan_role(name: str, adds: RoleAdds, context: RoleContext) -> RolePlan:
         openings=dict(adds.capabilities),
         container=container,
         sidecar=sidecar,
-        pod=_pod(name, role, adds, context, parallelism, container.image, sidecar),
+        pod=_pod(name, role, adds, context, parallelism, container.image, sidecar, replicas),
     )
 
 
@@ -210,6 +212,7 @@ def _container(
     supervised = supervisor_port(port, parallelism) is not None
     own = engine.rank_probes if supervised and engine.rank_probes else engine.probes
     probed = SUPERVISOR_PORT_NAME if supervised else ENGINE_PORT_NAME
+    loaded = selection.model if engine.loads_weights else None
     return ContainerPlan(
         name=ENGINE_PORT_NAME,
         image=image,
@@ -224,7 +227,7 @@ def _container(
         ],
         resources=resources,
         volume_mounts=mounts,
-        startup_probe=_probe(own.startup, probes.get("startup"), probed),
+        startup_probe=_patient(_probe(own.startup, probes.get("startup"), probed), loaded),
         liveness_probe=_probe(own.liveness, probes.get("liveness"), probed),
         readiness_probe=_probe(own.readiness, probes.get("readiness"), probed),
         lifecycle=_lifecycle(adds),
@@ -237,6 +240,23 @@ def _probe(base: dict[str, Any], added: dict[str, Any] | None, port: str) -> dic
     if "httpGet" in probe:
         probe["httpGet"] = {**probe["httpGet"], "port": port}
     return probe
+
+
+LOAD_SECONDS_PER_GIB = 7
+"""Weights that come over the network at 150 MiB a second."""
+
+WARM_UP_SECONDS = 600
+"""Compiling kernels and capturing graphs, after the weights are there."""
+
+
+def _patient(probe: dict[str, Any], model: ModelEntry | None) -> dict[str, Any]:
+    """A startup probe that waits at least as long as the model's weights take to arrive."""
+    if model is None or not model.facts.weights_gib:
+        return probe
+    needed = WARM_UP_SECONDS + LOAD_SECONDS_PER_GIB * model.facts.weights_gib
+    waits = max(needed - probe.get("initialDelaySeconds", 0), 0)
+    threshold = max(probe.get("failureThreshold", 3), math.ceil(waits / probe.get("periodSeconds", 10)))
+    return {**probe, "failureThreshold": threshold}
 
 
 def _lifecycle(adds: RoleAdds) -> dict[str, Any] | None:
@@ -319,6 +339,24 @@ def _sidecar(
     )
 
 
+def _spread(name: str, context: RoleContext, replicas: int) -> list[dict[str, Any]] | None:
+    """Replicas on different nodes where that is possible, so that a node takes only one of them with it."""
+    context.ledger.note(
+        ("roles", name, "pod", "topologySpreadConstraints"), formula("more than one replica: over nodes, if possible")
+    )
+    if replicas < 2:
+        return None
+    selector = {"matchLabels": {INSTANCE: context.stack_name, ROLE_LABEL: name}}
+    return [
+        {
+            "maxSkew": 1,
+            "topologyKey": "kubernetes.io/hostname",
+            "whenUnsatisfiable": "ScheduleAnyway",
+            "labelSelector": selector,
+        }
+    ]
+
+
 def _pod(
     name: str,
     role: Role,
@@ -327,6 +365,7 @@ def _pod(
     parallelism: ParallelismPlan,
     image: ImagePlan,
     sidecar: SidecarPlan | None,
+    replicas: int,
 ) -> PodPlan:
     spec, ledger = context.resolved.stack.spec, context.ledger
     path = ("roles", name, "pod")
@@ -365,6 +404,7 @@ def _pod(
         host_network=True if host.get("hostNetwork") else None,
         host_ipc=True if host.get("hostIpc") else None,
         host_pid=True if host.get("hostPid") else None,
+        topology_spread_constraints=_spread(name, context, replicas),
         resource_claims=claims or None,
         volumes=volumes,
     )

@@ -43,6 +43,8 @@ def render_with(plan: Plan, templates: Templates) -> Rendered:
             context["role"] = wanted.role
         if wanted.claim is not None:
             context["claim"] = wanted.claim
+        if wanted.budget is not None:
+            context["budget"] = wanted.budget
         if wanted.policy is not None:
             context["policy"] = wanted.policy
         objects.append(without_nulls(templates.render(wanted.template, context)))

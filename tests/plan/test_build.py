@@ -376,3 +376,37 @@ def test_weights_that_do_not_fit_are_refused_before_they_are_loaded(make_plan: A
 def test_a_claim_that_several_pods_mount_is_told(make_plan: Any, replicas: int, told: bool) -> None:
     spec = {"model": {"cache": {"pvc": {"claimName": "models"}}}, "roles": {"decode": {"replicas": replicas}}}
     assert any("ReadWriteMany" in notice for notice in make_plan(OB, spec).notices) is told
+
+
+def test_pods_that_can_lose_one_have_a_budget_and_are_spread(make_plan: Any) -> None:
+    single = make_plan(PD)
+    assert single.budgets == ()
+    assert all(found.pod.topology_spread_constraints is None for found in single.roles)
+    plan = make_plan(PD, {"preset": "8p2d", "router": {"replicas": 2}})
+    assert {budget.name: budget.selector for budget in plan.budgets} == {
+        f"{PD}-prefill": role(plan, "prefill").selector,
+        f"{PD}-decode": role(plan, "decode").selector,
+        f"{PD}-epp": plan.router.selector,
+    }
+    (spread,) = role(plan, "decode").pod.topology_spread_constraints or []
+    assert spread["labelSelector"] == {"matchLabels": role(plan, "decode").selector}
+    assert spread["whenUnsatisfiable"] == "ScheduleAnyway"
+    # A group of several pods counts as what it is, even when there is only one.
+    assert {budget.name for budget in make_plan("wide-ep").budgets} == {"wide-ep-prefill", "wide-ep-decode"}
+
+
+@pytest.mark.parametrize(
+    ("model", "seconds"),
+    [
+        # The engine's own hour is more than small weights need, 642 GiB need 85 minutes.
+        ("Qwen/Qwen3-0.6B", 120 * 30),
+        ("deepseek-ai/DeepSeek-R1-0528", 600 + 7 * 642),
+    ],
+)
+def test_the_startup_probe_waits_for_the_weights(make_plan: Any, model: str, seconds: int) -> None:
+    plan = make_plan("wide-ep" if "R1" in model else OB, {"model": {"id": model}})
+    probe = plan.roles[0].container.startup_probe
+    budget = probe["failureThreshold"] * probe["periodSeconds"] + probe.get("initialDelaySeconds", 0)
+    assert seconds <= budget < seconds + 60
+    env = {item["name"]: item.get("value") for item in plan.roles[0].container.env}
+    assert int(env.get("VLLM_ENGINE_READY_TIMEOUT_S") or budget) >= seconds
