@@ -14,8 +14,10 @@ NEAREST = 5
 
 
 def image_names(guide: Guide, engine: str, family: str) -> list[str]:
-    """Image names that a stack of the guide uses: the engine's for an accelerator family, router, and sidecar."""
+    """Image names that a stack of the guide uses: the engine's for a family, router, sidecar, tokeniser."""
     names = [f"{engine}-{family}", "endpoint-picker", "envoy"]
+    if guide.kv_events and engine != "vllm":
+        names.append("vllm-render")
     return [*names, "routing-sidecar"] if "prefill" in guide.roles else names
 
 

@@ -2,7 +2,7 @@
 
 from llmdctl.engines.command import Opaque, Option, ParsedArgs, Word, build, parse
 from llmdctl.engines.invocation import Invocation, Source, find_engine
-from llmdctl.engines.tables import Flag, FlagTable, known_versions, load_table
+from llmdctl.engines.tables import Flag, FlagTable, known_versions, load_table, table_for
 
 __all__ = [
     "Flag",
@@ -18,4 +18,5 @@ __all__ = [
     "known_versions",
     "load_table",
     "parse",
+    "table_for",
 ]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from llmdctl.findings.frozen import frozen
+from llmdctl.findings.versions import Version
 
 DATA = Path(__file__).resolve().parent / "data"
 
@@ -86,8 +87,6 @@ def _names(engine: str, version: str) -> Mapping[str, str]:
 
 def known_versions(engine: str) -> list[str]:
     """Versions that have a table, oldest first."""
-    from llmdctl.findings.versions import Version
-
     stems = [path.name.removesuffix(".json").removeprefix(f"{engine}-") for path in DATA.glob(f"{engine}-*.json")]
     versions = [stem for stem in stems if not stem.endswith(".provenance")]
     return sorted(versions, key=lambda text: Version.parse(text) or Version((0, 0, 0)))
@@ -119,3 +118,14 @@ def load_table(engine: str, version: str) -> FlagTable | None:
         kv_events_fields=data.get("kv_events_config_fields", {}),
         env=frozenset(data.get("env", ())),
     )
+
+
+@cache
+def table_for(engine: str, version: Version | None) -> FlagTable | None:
+    """The table of the newest known version that is not newer than this one, else the nearest; the newest if None."""
+    known = [(parsed, text) for text in known_versions(engine) if (parsed := Version.parse(text))]
+    if not known:
+        return None
+    older = [item for item in known if version is not None and item[0] <= version]
+    _, text = older[-1] if older else known[-1 if version is None else 0]
+    return load_table(engine, text)

@@ -6,8 +6,9 @@ from typing import Any
 
 from llmdctl.catalog.model import Engine
 from llmdctl.engines import build
-from llmdctl.engines.tables import load_table
+from llmdctl.engines.tables import table_for
 from llmdctl.findings import Path, UserError
+from llmdctl.findings.versions import Version
 from llmdctl.plan.model import ImagePlan, ModelPlan, ParallelismPlan
 from llmdctl.plan.origin import Ledger, formula
 from llmdctl.plan.ranks import data_parallel_args
@@ -108,7 +109,7 @@ def engine_args(
             given = ("spec", "roles", role) if name in wanted else ("roles", role)
             for written in (f"--{plain}", f"--no-{plain}"):
                 ledger.note((*path, written), ledger.of((*given, "engineArgs", name)))
-    table = load_table(engine.name, image.version)
+    table = table_for(engine.name, Version.parse(image.version))
     positional = [] if engine.flags.model else [model.argument]
     args = positional + build(engine.name, merged, table)
     ledger.note(path, formula("flags derived from the plan, then the catalog's, then spec.roles.*.engineArgs"))

@@ -61,7 +61,7 @@ def _derive(request: Request, resolved: Resolved, catalog: Catalog) -> Plan:
     name, namespace = _names(resolved)
     labels = _labels(resolved, name)
     model = _model(resolved)
-    resolver = ImageResolver(images, release, spec.images, ledger)
+    resolver = ImageResolver(catalog.images, release, spec.images, ledger)
     account = _account(resolved, name)
     context = RoleContext(
         resolved=resolved,
@@ -118,7 +118,7 @@ def _derive(request: Request, resolved: Resolved, catalog: Catalog) -> Plan:
         notices=(
             *resolved.notices,
             *notices,
-            *image_notices(roles, router, catalog.images.deprecated),
+            *image_notices(roles, router, render, release, catalog.images.deprecated),
             *gateway_notices(router, ledger),
             *cache_notices(spec, roles),
         ),

@@ -114,7 +114,7 @@ def plan_render(
         return RenderPlan(name=name, port=settings.render_port, selector=serving, labels=labels, server=None)
     # Pods of its own must not carry the pool's labels, or the router would send them prompts.
     selector = {"app.kubernetes.io/instance": stack, COMPONENT: RENDER_COMPONENT}
-    image = images.resolve("vllm-cpu", ("render", "image"))
+    image = images.resolve("vllm-render", ("render", "image"))
     server = RenderServerPlan(
         replicas=settings.render_replicas,
         image=image,

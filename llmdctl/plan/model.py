@@ -63,6 +63,7 @@ class ImagePlan:
     component: str
     version: str
     inferred: bool
+    version_assumed: bool = False
 
 
 @record

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from llmdctl.catalog.model import DeprecatedImage
 from llmdctl.findings import UserError
-from llmdctl.plan.model import ClaimPlan, RolePlan, RouterPlan
+from llmdctl.plan.images import repository_path
+from llmdctl.plan.model import ClaimPlan, RenderPlan, RolePlan, RouterPlan
 from llmdctl.plan.origin import Ledger, OriginKind
 from llmdctl.plan.resolve import Resolved
 from llmdctl.spec.model import StackSpec
@@ -32,32 +33,35 @@ def claim_notices(resolved: Resolved, claims: tuple[ClaimPlan, ...], *, allowed:
     )
 
 
-def image_notices(roles: tuple[RolePlan, ...], router: RouterPlan, deprecated: Sequence[DeprecatedImage]) -> list[str]:
-    """Images whose tags nobody has confirmed, and images that should not be used any more."""
+def image_notices(
+    roles: tuple[RolePlan, ...], router: RouterPlan, render: RenderPlan | None, release: str,
+    deprecated: Sequence[DeprecatedImage],
+) -> list[str]:  # fmt: skip
+    """Images whose tags nobody has confirmed, whose versions are only assumed, and that should not be used any more."""
     images = [role.container.image for role in roles]
     images += [role.sidecar.image for role in roles if role.sidecar]
-    images += [router.image] + ([router.proxy.image] if router.proxy else [])
+    images.append(router.image)
+    assumed = {image.name: image for image in images if image.version_assumed}
+    # What follows is rendered alike for every version.
+    images += [router.proxy.image] if router.proxy else []
+    images += [render.server.image] if render and render.server else []
     inferred = {image.name: image for image in images if image.inferred}
     notices = [
         f"image {image.reference}: the tag is inferred from the release, nobody here saw it published"
         for image in inferred.values()
     ]
+    notices += [
+        f"image {image.reference} does not tell which {image.component} it carries: its flags and settings are those "
+        f"of {image.version}, as in release {release}"
+        for image in assumed.values()
+    ]
     for reference in dict.fromkeys(image.reference for image in images):
         notices.extend(
             f"image {reference} is deprecated: {item.why}; use {item.replacement}"
             for item in deprecated
-            if _path(reference) == _path(item.repository)
+            if repository_path(reference) == repository_path(item.repository)
         )
     return notices
-
-
-def _path(reference: str) -> str:
-    """The repository without registry host, tag and digest: mirrors keep the path."""
-    return reference.partition("@")[0].partition("/")[2].rpartition("/")[0] + "/" + _base(reference)
-
-
-def _base(reference: str) -> str:
-    return reference.partition("@")[0].rpartition("/")[2].partition(":")[0]
 
 
 def gateway_notices(router: RouterPlan, ledger: Ledger) -> list[str]:

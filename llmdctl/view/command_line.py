@@ -3,15 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 
-from llmdctl.engines import (
-    FlagTable,
-    find_engine,
-    known_versions,
-    load_table,
-    parse,
-)
+from llmdctl.engines import find_engine, parse, table_for
 from llmdctl.findings.versions import Version
 from llmdctl.view.container import Container
 from llmdctl.view.engine import EngineCommand
@@ -34,14 +27,3 @@ def read_engine(container: Container, stated: Callable[[str], Version | None]) -
     table = table_for(found.engine, version)
     parsed = parse(found.engine, found.argv, table)
     return EngineCommand(container, found, parsed, version, table)
-
-
-@cache
-def table_for(engine: str, version: Version | None) -> FlagTable | None:
-    """The table of the newest known version that is not newer than this one, else the nearest; the newest if None."""
-    known = [(parsed, text) for text in known_versions(engine) if (parsed := Version.parse(text))]
-    if not known:
-        return None
-    older = [item for item in known if version is not None and item[0] <= version]
-    _, text = older[-1] if older else known[-1 if version is None else 0]
-    return load_table(engine, text)

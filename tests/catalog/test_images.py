@@ -7,9 +7,12 @@ import pytest
 from llmdctl.catalog.load import load_catalog
 from llmdctl.catalog.model import Image
 from llmdctl.engines import load_table
+from llmdctl.findings.versions import Version
+from llmdctl.view.versions import image_component, image_version
 
 IMAGES = load_catalog().images
 ALL = [(release, name, image) for release, found in IMAGES.releases.items() for name, image in found.images.items()]
+IDS = [f"{release}-{name}" for release, name, _ in ALL]
 TABLED = ("vllm", "sglang", "sim")
 """Engines whose flags are known by version. TPU, CPU and ROCm builds take the flags of their vLLM version."""
 
@@ -37,7 +40,7 @@ def test_versions_of_a_release(release: str, router: str, vllm: str, tpu: str, s
     assert components["gateway-api-inference-extension"] == "1.5.0"
 
 
-@pytest.mark.parametrize(("release", "name", "found"), ALL, ids=[f"{release}-{name}" for release, name, _ in ALL])
+@pytest.mark.parametrize(("release", "name", "found"), ALL, ids=IDS)
 def test_each_engine_version_has_a_flag_table(release: str, name: str, found: Image) -> None:
     if found.component in TABLED:
         table = load_table(found.component, found.version)
@@ -57,3 +60,15 @@ def test_what_nobody_saw_published_in_1_0() -> None:
         name for name, found in IMAGES.releases["1.0"].images.items() if found.provenance.confidence == "inferred"
     }
     assert unsure == {"endpoint-picker", "routing-sidecar", "vllm-nvidia-efa", "sglang-amd", "sglang-amd-mi35x"}
+
+
+@pytest.mark.parametrize("found", [image for _, _, image in ALL], ids=IDS)
+def test_the_validator_reads_the_same_version_from_an_image(found: Image) -> None:
+    """Where the tag is the component's own version, manifests of others get the same checks as ours."""
+    component = {"endpoint-picker": "epp", "routing-sidecar": "sidecar"}.get(found.component, found.component)
+    reference = f"{found.repository}:{found.tag}"
+    if found.repository.startswith("ghcr.io/llm-d/llm-d-") and found.component == "vllm":
+        assert image_component(reference) == ""
+    elif component in ("vllm", "sglang", "sim", "epp", "sidecar"):
+        assert image_component(reference) == component
+        assert image_version(reference, component) == Version.parse(found.version)

@@ -56,3 +56,6 @@ def test_image_names_follow_engine_family_and_roles() -> None:
     aggregated = image_names(catalog.guide("optimized-baseline"), "sglang", "nvidia")
     assert aggregated == ["sglang-nvidia", "endpoint-picker", "envoy"]
     assert "routing-sidecar" in image_names(catalog.guide("pd-disaggregation"), "vllm", "nvidia")
+    precise = catalog.guide("precise-prefix-cache-routing")
+    assert "vllm-render" in image_names(precise, "sglang", "nvidia")
+    assert "vllm-render" not in image_names(precise, "vllm", "nvidia")
