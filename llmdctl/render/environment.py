@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import re
+import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,22 +15,57 @@ from llmdctl.findings import SourceRef, UserError
 from llmdctl.manifest import read_text
 from llmdctl.manifest.emit import emit_yaml
 
+_SIMPLE = (str, int, float, bool, type(None))
 
-def finalize(value: Any) -> str:
-    """What `{{ x }}` prints: a JSON scalar, list or map, which is YAML wherever a value may stand.
+# Stands for a value in a template's text. Nobody can guess it, so no text of a user can be taken for one.
+_TOKEN = f"value-{secrets.token_hex(12)}-"
 
-    Raises TypeError for anything that is not plain data, such as a part of the plan printed whole.
+
+class _Values:
+    """The values that one template prints.
+
+    Scalars that read back as they are stand in the text. Maps, lists and texts with escapes are kept here, and a token
+    stands in their place: so the text stays in the plain style that is read without a YAML library, and what YAML
+    would make of a hostile text does not matter.
     """
-    return _YAML_HOSTILE.sub(_escape, json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+    def __init__(self) -> None:
+        self._kept: dict[str, Any] = {}
+
+    def finalize(self, value: Any) -> str:
+        """What `{{ x }}` prints: always one whole value. Raises TypeError for anything that is not plain data."""
+        text = json.dumps(value, ensure_ascii=True, allow_nan=False)
+        if isinstance(value, _SIMPLE) and "\\" not in text:
+            return text
+        token = f"{_TOKEN}{len(self._kept)}"
+        self._kept[token] = json.loads(text)
+        return f'"{token}"'
+
+    def whole(self, text: str) -> Any:
+        """The value of a template that prints nothing else; None for any other text."""
+        lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+        return self._kept.get(lines[0].strip().strip('"')) if len(lines) == 1 else None
+
+    def resolve(self, data: Any) -> Any:
+        """The data with every token replaced by its value."""
+        if isinstance(data, dict):
+            return {key: self.resolve(item) for key, item in data.items()}
+        if isinstance(data, list):
+            return [self.resolve(item) for item in data]
+        return self._kept.get(data, data) if isinstance(data, str) else data
 
 
-# JSON leaves these as they are, but YAML folds or refuses them inside quotes: line and paragraph separators, next line,
-# delete and other control characters, the byte order mark, and non-characters.
-_YAML_HOSTILE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+@jinja2.pass_context
+def _finalize(context: jinja2.runtime.Context, value: Any) -> str:
+    # With the context as its argument, Jinja2 calls this for constants too when it renders, not when it compiles.
+    values: _Values = context[_VALUES]
+    return values.finalize(value)
 
 
-def _escape(match: re.Match[str]) -> str:
-    return f"\\u{ord(match[0]):04x}"
+_VALUES = "_values"
+
+# Jinja2 keys compiled templates by their text alone; the number changes with how this module has them compiled.
+_CACHE_FILES = "__jinja2_%s.2.cache"
 
 
 class Templates:
@@ -40,9 +75,9 @@ class Templates:
         """`cache` is a directory for compiled templates, which Jinja2 keys by their text; None compiles each time."""
         self._environment = SandboxedEnvironment(
             loader=jinja2.FileSystemLoader([str(directory) for directory in directories]),
-            bytecode_cache=jinja2.FileSystemBytecodeCache(str(cache)) if cache else None,
+            bytecode_cache=jinja2.FileSystemBytecodeCache(str(cache), _CACHE_FILES) if cache else None,
             undefined=jinja2.StrictUndefined,
-            finalize=finalize,
+            finalize=_finalize,
             trim_blocks=True,
             lstrip_blocks=True,
             autoescape=False,
@@ -58,11 +93,15 @@ class Templates:
     def _part(self, name: str, **extra: Any) -> Any:
         """In templates: the data that another template makes, with `extra` variables on top."""
         outer = self._context
-        self._context = {**outer, **extra}
+        values = _Values()
+        self._context = {**outer, **extra, _VALUES: values}
         try:
             text = self._text(name)
         finally:
             self._context = outer
+        whole = values.whole(text)
+        if whole is not None:
+            return whole
         reading = read_text(text, name)
         if reading.errors:
             raise reading.errors[0]
@@ -71,7 +110,7 @@ class Templates:
                 f"template {name} does not make one clean document",
                 fix="\n".join(finding.title for finding in reading.findings),
             )
-        return reading.documents[0].object
+        return values.resolve(reading.documents[0].object)
 
     def _file(self, name: str, **extra: Any) -> str:
         """In templates: the text of a file (a ConfigMap value) that another template makes as data."""
