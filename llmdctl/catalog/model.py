@@ -452,7 +452,7 @@ class Provenance:
     """How sure an image reference is."""
 
     source: str = field(metadata=doc("Where it was read."))
-    confidence: Literal["published", "inferred"] = field(metadata=doc("Seen published, or inferred."))
+    confidence: Literal["published", "inferred"] = field(metadata=doc("Seen published, or tag or version inferred."))
 
 
 @record

@@ -47,7 +47,7 @@ def image_text(rows: list[dict[str, Any]]) -> str:
     images = max((len(row["image"]) for row in rows), default=0)
     lines = []
     for row in rows:
-        notes = ["tag inferred"] if row["confidence"] == "inferred" else []
+        notes = ["inferred"] if row["confidence"] == "inferred" else []
         notes += [f"deprecated, use {row['replacement']}"] if row["replacement"] else []
         version = f"{row['component']} {row['version']}"
         line = f"{row['release']:<4} {row['name']:<{names}}  {row['image']:<{images}}  {version:<26} {'; '.join(notes)}"

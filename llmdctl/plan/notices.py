@@ -47,7 +47,7 @@ def image_notices(
     images += [render.server.image] if render and render.server else []
     inferred = {image.name: image for image in images if image.inferred}
     notices = [
-        f"image {image.reference}: the tag is inferred from the release, nobody here saw it published"
+        f"image {image.reference}: its tag, or the version inside, is inferred from the release and not confirmed"
         for image in inferred.values()
     ]
     notices += [

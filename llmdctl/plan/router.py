@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 from llmdctl.findings import UserError
@@ -12,8 +13,10 @@ from llmdctl.plan.merge import item_key, merge
 from llmdctl.plan.model import GatewayPlan, ImagePlan, OwnGatewayPlan, PolicyPlan, ProxyPlan, RouterPlan
 from llmdctl.plan.origin import Ledger, formula
 from llmdctl.plan.resolve import Resolved
+from llmdctl.router.config import KIND, V1
 from llmdctl.router.config import dump as dump_config
 from llmdctl.router.config import load as load_config
+from llmdctl.router.lifetimes import misfits
 from llmdctl.spec.model import Gateway, Proxy, Resources, Router
 
 GRPC_PORT = 9002
@@ -178,15 +181,20 @@ def _config(
     # A user's own config says what it says; only the guide's is completed.
     completed = parameters if wanted.config is None else {}
     data["plugins"] = [_with_parameters(plugin, completed.get(str(plugin.get("type")))) for plugin in plugins.values()]
-    for key in ("apiVersion", "kind"):
-        data.pop(key, None)
     try:
-        config = load_config({"apiVersion": "llm-d.ai/v1", "kind": "EndpointPickerConfig", **data})
+        # A config of a file says in which version it is written; it is rendered in that of the router anyway.
+        config = load_config({"apiVersion": V1, "kind": KIND, **data})
     except UserError as error:
-        raise UserError(
-            f"spec.router.config: {error.what}", source=error.source, why=error.why, fix=error.fix
-        ) from error
+        raise _of_config([error, *error.others]) from error
+    faults = misfits(config, image.version)
+    if faults:
+        raise _of_config(faults)
     return dump_config(config, image.version)
+
+
+def _of_config(faults: Sequence[UserError]) -> UserError:
+    first, *rest = (UserError(f"spec.router.config: {fault.what}", why=fault.why, fix=fault.fix) for fault in faults)
+    return UserError(first.what, why=first.why, fix=first.fix, others=rest)
 
 
 def _with_parameters(plugin: dict[str, Any], derived: dict[str, Any] | None) -> dict[str, Any]:

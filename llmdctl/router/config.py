@@ -1,7 +1,7 @@
 """EndpointPickerConfig: one typed model for all its apiVersions, loading and dumping by router version.
 
 It is a file that the endpoint picker reads once at start, not a cluster object. Plugin parameters stay as they are:
-each plugin has its own (plugins.py knows which plugins there are). Source: llm-d-router apix/config, config loader.
+each plugin has its own (lifetimes.py knows which came and went). Source: llm-d-router apix/config, config loader.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ def test_images_of_a_guide_and_release(capsys: Capture, monkeypatch: Patch) -> N
 def test_text_tells_what_is_inferred_and_what_is_deprecated(capsys: Capture, monkeypatch: Patch) -> None:
     lines = run_cli(capsys, monkeypatch, "images", "list").out.splitlines()
     sidecar = next(line for line in lines if line.startswith("1.0") and "routing-sidecar" in line)
-    assert sidecar.endswith("tag inferred")
+    assert sidecar.endswith("  inferred")
     rocm = next(line for line in lines if line.startswith("0.8") and "llm-d-rocm" in line)
     assert "deprecated, use docker.io/vllm/vllm-openai-rocm" in rocm
 

@@ -410,3 +410,40 @@ def test_the_startup_probe_waits_for_the_weights(make_plan: Any, model: str, sec
     assert seconds <= budget < seconds + 60
     env = {item["name"]: item.get("value") for item in plan.roles[0].container.env}
     assert int(env.get("VLLM_ENGINE_READY_TIMEOUT_S") or budget) >= seconds
+
+
+OLD_CONFIG = {
+    "apiVersion": "llm-d.ai/v1alpha1",
+    "kind": "EndpointPickerConfig",
+    "plugins": [{"type": "queue-scorer"}, {"type": "utilization-detector"}],
+    "saturationDetector": {"pluginRef": "utilization-detector"},
+    "schedulingProfiles": [{"name": "default", "plugins": [{"pluginRef": "queue-scorer"}]}],
+}
+
+
+def test_a_users_config_is_read_in_its_own_version_and_written_in_the_routers(make_plan: Any) -> None:
+    for release, version in (("0.9", "llm-d.ai/v1alpha1"), ("1.0", "llm-d.ai/v1")):
+        config = make_plan(OB, {"release": release, "router": {"config": OLD_CONFIG}}).router.config
+        assert config["apiVersion"] == version
+        assert config["flowControl"] == {"saturationDetector": {"pluginRef": "utilization-detector"}}
+        assert "saturationDetector" not in config
+    with pytest.raises(UserError, match=r"spec\.router\.config: saturationDetector: unknown field"):
+        make_plan(OB, {"router": {"config": {**OLD_CONFIG, "apiVersion": "llm-d.ai/v1"}}})
+
+
+def test_a_users_config_that_the_releases_router_refuses_is_refused_with_all_its_faults(make_plan: Any) -> None:
+    config = {
+        "plugins": [
+            {"type": "tokenizer"},
+            {"type": "disagg-profile-handler", "parameters": {"deciderPluginName": "always-disagg-pd-decider"}},
+        ]
+    }
+    with pytest.raises(UserError) as caught:
+        make_plan(PD, {"router": {"config": config}})
+    assert [error.what.partition(", and")[0].partition("spec.router.config: ")[2] for error in
+            (caught.value, *caught.value.others)] == [
+        "plugins[0].type: tokenizer is gone since router 0.11",
+        "plugins[1].parameters.deciderPluginName: deciderPluginName is gone since router 0.11",
+    ]  # fmt: skip
+    assert caught.value.fix == "use token-producer"
+    assert make_plan(PD, {"release": "0.9", "router": {"config": config}}).router.config["plugins"] == config["plugins"]
