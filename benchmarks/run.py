@@ -45,6 +45,40 @@ def bench_render(kubectl: Path, helm: Path, scratch: Path) -> None:
     report("render", best["llmdctl"] / best["others"], 1.0, f"{best['llmdctl']:.3f} s : {best['others']:.3f} s")
 
 
+TEN_TIMES = """
+import sys
+from pathlib import Path
+from llmdctl.catalog.load import load_catalog
+from llmdctl.operate.matrix import render_matrix
+for _ in range(int(sys.argv[2])):
+    render_matrix(load_catalog(), Path(sys.argv[1]))
+"""
+
+
+def bench_matrix(kubectl: Path, helm: Path, scratch: Path) -> None:
+    """The whole declared matrix against kustomize plus helm once for each of its stacks, and whether ten times the work
+    takes ten times as long. Five runs.
+    """
+    out = scratch / "matrix"
+    many = [sys.executable, "-c", TEN_TIMES, str(out)]
+    best = measure.interleaved(
+        {
+            "llmdctl": [[LLMDCTL, "render", "--all", "-q", "-o", str(out)]],
+            "once": [[*many, "1"]],
+            "ten": [[*many, "10"]],
+            "others": [
+                [str(kubectl), "kustomize", str(HERE / "data" / "overlay")],
+                [str(helm), "template", "bench", str(HERE / "data" / "router")],
+            ],
+        },
+        runs=5,
+    )
+    stacks = sum(1 for folder in out.glob("*/*") if folder.is_dir())
+    others = stacks * best["others"]
+    report("matrix", best["llmdctl"] / others, 1 / 15, f"{stacks} stacks, {best['llmdctl']:.2f} s : {others:.1f} s")
+    report("matrix-linear", best["ten"] / (10 * best["once"]), 1.0, f"{best['ten']:.1f} s : 10 x {best['once']:.2f} s")
+
+
 def make_objects(scratch: Path) -> Path:
     """1,000 objects of built-in kinds in 50 files: our own rendered ones under other names."""
     seed = scratch / "seed"
@@ -133,6 +167,7 @@ def main() -> None:
         else:
             bench_help(found[1])
             bench_render(found[0], found[1], scratch)
+            bench_matrix(found[0], found[1], scratch)
         objects = make_objects(scratch)
         bench_python(objects, scratch)
         if isinstance(conform, str):
