@@ -12,6 +12,9 @@ class UserError(Exception):
 
     `what` says what is wrong in one sentence, `why` its cause, `fix` what to do, `source` where. A loader that finds
     several faults raises one error whose `others` hold the rest, so that a user mends a file in one go.
+
+    `about` names spec values that the error follows from, likeliest culprit first: dotted paths, or steps where a key
+    has dots of its own. It is not printed. Where a user set one of them becomes the `source` (`llmdctl.plan.blame`).
     """
 
     def __init__(
@@ -22,6 +25,7 @@ class UserError(Exception):
         why: str = "",
         fix: str = "",
         others: Sequence[UserError] = (),
+        about: Sequence[str | tuple[str, ...]] = (),
     ) -> None:
         super().__init__(what)
         self.what = what
@@ -29,6 +33,7 @@ class UserError(Exception):
         self.why = why
         self.fix = fix
         self.others = tuple(others)
+        self.about = tuple(about)
 
     def lines(self) -> list[str]:
         """The message as lines for a terminal, this error first and then the others."""

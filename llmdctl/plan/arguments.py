@@ -41,9 +41,12 @@ OWNED = {
 
 
 def derived_args(
-    engine: Engine, model: ModelPlan, parallelism: ParallelismPlan, port: int, transfer: Transfer | None
+    engine: Engine, role: str, model: ModelPlan, parallelism: ParallelismPlan, port: int, transfer: Transfer | None
 ) -> dict[str, Any]:
-    """Flags that follow from the plan, in the order in which they are written."""
+    """Flags of a role that follow from the plan, in the order in which they are written.
+
+    Raises UserError for parallelism that the engine has no flags for.
+    """
     flags = engine.flags
     args: dict[str, Any] = {}
     if flags.model:
@@ -64,11 +67,12 @@ def derived_args(
     if parallelism.expert:
         if not flags.expert:
             raise UserError(
-                f"spec.roles: engine {engine.name} has no switch for expert parallelism",
+                f"spec.roles.{role}.parallelism.expert: engine {engine.name} has no switch for expert parallelism",
                 fix="leave parallelism.expert out and set the engine's own flags in engineArgs",
+                about=[f"spec.roles.{role}.parallelism.expert", "spec.engine"],
             )
         args[flags.expert] = True
-    args.update(data_parallel_args(engine, parallelism, port))
+    args.update(data_parallel_args(engine, role, parallelism, port))
     args.update(transfer.args if transfer else {})
     return args
 
@@ -101,7 +105,7 @@ def engine_args(
             raise UserError(
                 f"spec.roles.{role}.engineArgs.{name}: llmdctl sets this flag itself",
                 why="another part of the stack has to agree with it",
-                fix=OWNED.get(plain, "leave it out"),
+                fix=f"leave it out: {OWNED[plain]}" if plain in OWNED else "leave it out",
             )
         merged.pop(plain, None)
         if value is not None:

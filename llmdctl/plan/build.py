@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -46,9 +47,8 @@ DRA_SINCE_MINOR = 34
 
 def build_plan(request: Request, catalog: Catalog) -> Plan:
     """The plan of a request. Raises UserError for anything that cannot be planned."""
-    resolved = resolve(request, catalog)
     try:
-        return _derive(request, resolved, catalog)
+        return _derive(request, resolve(request, catalog), catalog)
     except UserError as error:
         raise blame(error, request) from error
 
@@ -72,6 +72,7 @@ def _derive(request: Request, resolved: Resolved, catalog: Catalog) -> Plan:
         service_account=account.name if account else "",
         has_group_identity=_at_least(images.components.get("lws", ""), GROUP_IDENTITY_SINCE),
         gated=bool(resolved.selection.model and resolved.selection.model.facts.gated),
+        foreign_resources=_foreign_resources(resolved, catalog),
     )
     entries = _entries(resolved, catalog)
     wanted = resolved.selection.roles
@@ -162,7 +163,8 @@ def _check_choices(resolved: Resolved) -> None:
     spec, guide = resolved.stack.spec, resolved.selection.guide
     if spec.workload not in guide.workloads:
         raise UserError(
-            f"guide {guide.name} does not run as {spec.workload}", fix="workload: " + " or ".join(guide.workloads)
+            f"spec.workload: guide {guide.name} does not run as {spec.workload}",
+            fix="workload: " + " or ".join(guide.workloads),
         )
     if spec.kube_version not in SUPPORTED_MINORS:
         raise UserError(
@@ -176,7 +178,7 @@ def _check_choices(resolved: Resolved) -> None:
 def _check_dra(spec: StackSpec, who: str) -> None:
     if int(str(spec.kube_version).partition(".")[2]) < DRA_SINCE_MINOR:
         raise UserError(
-            f"{who} Kubernetes 1.{DRA_SINCE_MINOR} or newer, not {spec.kube_version}",
+            f"spec.kubeVersion is {spec.kube_version}, but {who} Kubernetes 1.{DRA_SINCE_MINOR} or newer",
             why="resource.k8s.io/v1 is not served before",
             fix="raise kubeVersion, or set spec.devices.mode: devicePlugin",
         )
@@ -202,6 +204,11 @@ def _check_ports(roles: tuple[RolePlan, ...]) -> None:
                 f"{len(role.serving_ports)}",
                 why="one InferencePool holds both roles, and every pod has to listen on each of its target ports",
                 fix="give both the same dataLocal, or set loadBalancing: hybrid for both",
+                about=[
+                    f"spec.roles.{found.name}.parallelism.{size}"
+                    for size in ("dataLocal", "loadBalancing", "data")
+                    for found in (role, first)
+                ],
             )
 
 
@@ -245,7 +252,7 @@ def _model(resolved: Resolved) -> ModelPlan:
     wanted = resolved.stack.spec.model or Model()
     entry, ledger = resolved.selection.model, resolved.ledger
     if not wanted.id:
-        raise UserError("no model is named", fix="set spec.model.id, or --model")
+        raise UserError("no model is named", fix="set spec.model.id, or --model", about=["spec.model.id"])
     local = wanted.source == "local"
     argument = f"{CACHE_MOUNT}/{wanted.id}" if local else wanted.id
     facts = entry.facts if entry else None
@@ -269,6 +276,18 @@ def _model(resolved: Resolved) -> ModelPlan:
         kv_heads=facts.kv_heads if facts else None,
         mla=bool(facts and facts.mla),
     )
+
+
+def _foreign_resources(resolved: Resolved, catalog: Catalog) -> Mapping[str, str]:
+    """Read only when somebody asks for an extended resource: the entries are many."""
+    roles = resolved.data["spec"].get("roles", {})
+    wanted = [side for role in roles.values() for side in (role.get("resources") or {}).values()]
+    if not any("/" in name for side in wanted for name in side or {}):
+        return {}
+    own = resolved.selection.accelerator.resource
+    # From the last to the first: of several with one resource, the first is named.
+    found = [catalog.accelerator(name) for name in reversed(list(catalog.accelerators))]
+    return {item.resource: item.name for item in found if item.resource and item.resource != own}
 
 
 def _account(resolved: Resolved, name: str) -> ServingAccountPlan | None:

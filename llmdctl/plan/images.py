@@ -16,7 +16,9 @@ def release_set(catalog: ImageCatalog, release: str) -> ReleaseSet:
     found = catalog.releases.get(release)
     if found is None:
         known = ", ".join(catalog.releases)
-        raise UserError(f"there is no release set {release!r}", fix=f"releases in the image catalog: {known}")
+        raise UserError(
+            f"spec.release: there is no release set {release!r}", fix=f"releases in the image catalog: {known}"
+        )
     return found
 
 
@@ -34,7 +36,7 @@ class ImageResolver:
             if name not in images.images:
                 close = nearest(name, images.images)
                 raise UserError(
-                    f"spec.images.overrides: release {release} has no image {name!r}",
+                    f"spec.images.overrides.{name}: release {release} has no such image",
                     fix=f"did you mean {close!r}?" if close else "images: " + ", ".join(images.images),
                 )
 
@@ -45,6 +47,7 @@ class ImageResolver:
             raise UserError(
                 f"release {self._release} has no image {name!r}",
                 fix="images of this release: " + ", ".join(self._images.images),
+                about=["spec.engine", "spec.accelerator", "spec.release", "spec.provider"],
             )
         override = self._overrides.get(name)
         self._ledger.note(

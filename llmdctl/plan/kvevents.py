@@ -70,7 +70,9 @@ def plan_events(
     elif engine.name == "sglang":
         args = {"page-size": settings.block_size, "kv-events-config": config}
     else:
-        raise UserError(f"engine {engine.name} publishes no KV events that llmdctl knows", fix="use vllm or sglang")
+        raise UserError(
+            f"spec.engine: {engine.name} publishes no KV events that llmdctl knows", fix="use vllm or sglang"
+        )
     count = parallelism.data_local if engine.name == "vllm" else 1
     names = [PORT_NAME] if count == 1 else [f"{PORT_NAME}{rank}" for rank in range(count)]
     ports = [

@@ -56,8 +56,9 @@ def check_names(workload: str, stack: str, role: str, replicas: int, pods: int =
         length, limit = len(generated.name), generated.limit
         if not generated.fits:
             raise UserError(
-                f"stack name {stack!r} is too long for role {role!r}",
+                f"metadata.name: {stack!r} is too long for role {role!r}",
                 why=f"the {generated.what} would be {generated.name}: {length} characters, {limit} are allowed",
                 fix=f"shorten metadata.name by {length - limit} or more",
+                about=["metadata.name", "spec.guide"],
             )
     return names

@@ -21,7 +21,11 @@ def plan_parallelism(
     data = (wanted and wanted.data) or local
     where = f"spec.roles.{name}.parallelism"
     if data % local:
-        raise UserError(f"{where}: data {data} is not a multiple of dataLocal {local}", fix="make it one")
+        raise UserError(
+            f"{where}: data {data} is not a multiple of dataLocal {local}",
+            fix="make it one",
+            about=[f"{where}.data", f"{where}.dataLocal"],
+        )
     ranks = tensor * pipeline * local
     accelerators = -(-ranks // accelerator.ranks_per_accelerator) if accelerator.resource else 0
     if accelerators > accelerator.per_node:
@@ -29,6 +33,7 @@ def plan_parallelism(
             f"{where}: a pod of role {name} needs {accelerators} accelerators",
             why=f"a node with {accelerator.name} has {accelerator.per_node}, and a pod cannot span nodes",
             fix="make tensor smaller, or use an accelerator with larger nodes",
+            about=[f"{where}.tensor", f"{where}.pipeline", f"{where}.dataLocal", "spec.accelerator"],
         )
     heads = model.facts.attention_heads if model else None
     if heads and heads % tensor:
@@ -36,6 +41,7 @@ def plan_parallelism(
             f"{where}.tensor: {tensor} does not divide the {heads} attention heads of the model",
             why="every rank takes the same number of heads, so the engine refuses to start (vllm config/model.py)",
             fix="use a divisor, such as 1, 2, 4 or 8",
+            about=[f"{where}.tensor", "spec.model.id"],
         )
     shares = tensor * pipeline * (data if wanted and wanted.expert else 1) / accelerator.ranks_per_accelerator
     _check_memory(where, model, accelerator, shares, role)
@@ -48,6 +54,7 @@ def plan_parallelism(
             f"{where}: {tensor * data} ranks do not divide the {experts} experts of the model",
             why="every rank takes the same number of experts",
             fix="change data or tensor",
+            about=[f"{where}.data", f"{where}.tensor", "spec.model.id"],
         )
     ledger.note(
         path,
@@ -85,4 +92,5 @@ def _check_memory(where: str, model: ModelEntry | None, accelerator: Accelerator
         f"{accelerator.memory_gib * shares:g} GiB",
         why="no cache and no activations would fit beside them either",
         fix="raise tensor (or data, with expert parallelism), use larger accelerators, or a smaller model",
+        about=[f"{where}.tensor", "spec.model.id", "spec.accelerator"],
     )

@@ -36,7 +36,7 @@ def supervisor_port(base: int, parallelism: ParallelismPlan) -> int | None:
     return base + parallelism.data_local if parallelism.balancing == Balancing.PER_RANK else None
 
 
-def data_parallel_args(engine: Engine, parallelism: ParallelismPlan, port: int) -> dict[str, Any]:
+def data_parallel_args(engine: Engine, role: str, parallelism: ParallelismPlan, port: int) -> dict[str, Any]:
     """Flags for more than one rank; the one that only the pod knows is `start_rank`'s.
 
     Raises UserError for an engine whose data parallelism llmdctl does not know.
@@ -45,8 +45,9 @@ def data_parallel_args(engine: Engine, parallelism: ParallelismPlan, port: int) 
         return {}
     if engine.data_parallel != "vllm":
         raise UserError(
-            f"engine {engine.name} has no data parallelism in llmdctl yet",
+            f"spec.roles.{role}.parallelism.data: engine {engine.name} has no data parallelism in llmdctl yet",
             fix="use vllm, or leave parallelism.data out",
+            about=[f"spec.roles.{role}.parallelism.{size}" for size in ("data", "dataLocal")] + ["spec.engine"],
         )
     args: dict[str, Any] = {"data-parallel-size": parallelism.data}
     if parallelism.balancing == Balancing.PER_RANK:
@@ -105,4 +106,5 @@ def check_balancing(where: str, balancing: str, data: int, local: int, experts: 
             f"{where}.data: the ranks of a model without experts have nothing to share",
             why="vLLM refuses to start (arg_utils.py: run independent instances instead)",
             fix="set replicas instead of data",
+            about=[f"{where}.data", f"{where}.dataLocal", "spec.model.id"],
         )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from llmdctl.catalog.load import Catalog
@@ -142,7 +143,10 @@ def _misfit(problems: list[Problem], ledger: Ledger) -> UserError:
     """What the layers together do not allow; a file by itself was checked when it was read."""
     first, *rest = problems
     others = [_misfit([problem], ledger) for problem in rest]
-    return UserError(f"{ledger.of(first.path).text}: {first}", fix=first.fix, others=others)
+    origin = ledger.of(first.path)
+    # A user's own place is found by the path.
+    place = "" if origin.kind in (OriginKind.FILE, OriginKind.FLAG) else f"{origin.text}: "
+    return UserError(f"{place}{first}", fix=first.fix, others=others)
 
 
 def _settle(data: dict[str, Any], field: str, value: str, origin: Origin, ledger: Ledger) -> None:
@@ -162,16 +166,19 @@ def _select(request: Request, catalog: Catalog) -> tuple[Selection, list[str]]:
         raise UserError(
             "no guide is named", fix="give one as in: llmdctl render optimized-baseline; see llmdctl guide list"
         )
-    with_source = _Sourced(request)
-    guide = with_source(("guide",), lambda: catalog.guide(name))
+    with _about("spec.guide"):
+        guide = catalog.guide(name)
     preset_name = request.find("spec", "preset")[0] or guide.defaults.preset
-    preset = _preset(guide, preset_name, request)
+    preset = _preset(guide, preset_name)
     engine_name = _choose("engine", request, preset, guide)
     accelerator_name = _choose("accelerator", request, preset, guide)
     provider_name = _choose("provider", request, preset, guide)
-    engine = with_source(("engine",), lambda: catalog.engine(engine_name))
-    accelerator = with_source(("accelerator",), lambda: catalog.accelerator(accelerator_name))
-    providers = with_source(("provider",), lambda: _provider_chain(provider_name, catalog))
+    with _about("spec.engine"):
+        engine = catalog.engine(engine_name)
+    with _about("spec.accelerator"):
+        accelerator = catalog.accelerator(accelerator_name)
+    with _about("spec.provider"):
+        providers = _provider_chain(provider_name, catalog)
     notices: list[str] = []
     cell = find_cell(guide, engine.name, accelerator.name, provider_name)
     borrowed = None
@@ -189,35 +196,25 @@ def _select(request: Request, catalog: Catalog) -> tuple[Selection, list[str]]:
     return Selection(guide, engine, model, accelerator, providers, cell, preset, borrowed), notices
 
 
-class _Sourced:
-    """Runs a catalog look-up and gives its error the place in the user's file that asked for it."""
-
-    def __init__(self, request: Request) -> None:
-        self._request = request
-
-    def __call__(self, path: Path, look_up: Any) -> Any:
-        try:
-            return look_up()
-        except UserError as error:
-            steps = ("spec", *map(str, path))
-            _, layer = self._request.find(*steps)
-            source = layer.source(steps) if layer else None
-            if source is None or error.source is not None:
-                raise
-            raise UserError(error.what, source=source, why=error.why, fix=error.fix) from error
+@contextmanager
+def _about(path: str) -> Iterator[None]:
+    """Errors of a catalog look-up are about the spec value that asked for it."""
+    try:
+        yield
+    except UserError as error:
+        raise UserError(error.what, source=error.source, why=error.why, fix=error.fix, about=[path]) from error
 
 
-def _preset(guide: Guide, name: str | None, request: Request) -> Preset | None:
+def _preset(guide: Guide, name: str | None) -> Preset | None:
     if name is None:
         return None
     if name not in guide.presets:
         known = ", ".join(guide.presets) or "none"
         close = nearest(name, guide.presets)
-        _, layer = request.find("spec", "preset")
         raise UserError(
             f"guide {guide.name} has no preset {name!r}",
-            source=layer.source(("spec", "preset")) if layer else None,
             fix=f"did you mean {close!r}?" if close else f"presets of this guide: {known}",
+            about=["spec.preset"],
         )
     return guide.presets[name]
 
@@ -260,12 +257,11 @@ def _refuse_or_warn(request: Request, guide: Guide, wanted: tuple[str, str, str]
         notices.append(f"{what}; rendered because of --allow-unsupported, nobody has reported that it works")
         return
     near = "; ".join(" ".join(combination) for combination in nearest_cells(guide, *wanted))
-    _, layer = request.find("spec", "accelerator")
     raise UserError(
         what,
-        source=layer.source(("spec", "accelerator")) if layer else None,
         why="unlisted combinations were neither tested nor reported upstream",
         fix=f"nearest: {near}; or render it all the same with --allow-unsupported",
+        about=["spec.accelerator", "spec.engine", "spec.provider", "spec.guide"],
     )
 
 

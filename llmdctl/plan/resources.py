@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from llmdctl.findings import Path, UserError
@@ -16,6 +17,7 @@ def plan_resources(
     wanted: Resources | None,
     accelerator: str | None,
     owned: str,
+    others: Mapping[str, str],
     parallelism: ParallelismPlan,
     claims: list[dict[str, Any]],
     ledger: Ledger,
@@ -24,7 +26,8 @@ def plan_resources(
     """`requests`, `limits` and `claims` of the engine's container.
 
     `accelerator` is the extended resource to ask for, or None when a claim brings the device; `owned` is its
-    name either way. Raises UserError when the user's resources name it: its count follows from the ranks.
+    name either way, and `others` are those of the catalog's other accelerators, with what has them. Raises
+    UserError when the user's resources name one of them: what a pod gets follows from its ranks.
     """
     ledger.note(path, formula("contributions of the catalog, then spec.roles.*.resources, then the accelerators"))
     totals: dict[str, dict[str, Any]] = {"requests": {}, "limits": {}}
@@ -34,7 +37,7 @@ def plan_resources(
                 amount = scale(quantity, accelerators=parallelism.accelerators, ranks=parallelism.data_local)
                 _set(totals, side, name, amount, origin, ledger, path)
     if wanted is not None:
-        _refuse_accelerator(wanted, owned, path)
+        _refuse_accelerators(wanted, owned, others, path)
         given: Path = ("spec", *path[:2], "resources")
         for side, own in (("requests", wanted.requests), ("limits", wanted.limits)):
             for name, quantity in (own or {}).items():
@@ -47,14 +50,25 @@ def plan_resources(
     return {**out, "claims": claims} if claims else out
 
 
-def _refuse_accelerator(wanted: Resources, owned: str, path: Path) -> None:
+def _refuse_accelerators(wanted: Resources, owned: str, others: Mapping[str, str], path: Path) -> None:
     for side, own in (("requests", wanted.requests), ("limits", wanted.limits)):
-        if owned in (own or {}):
-            raise UserError(
-                f"spec.roles.{path[1]}.resources.{side}: {owned} is counted by llmdctl",
-                why="a pod gets one accelerator a rank: tensor x pipeline x dataLocal",
-                fix=f"set spec.roles.{path[1]}.parallelism.tensor (or dataLocal) instead",
-            )
+        where = f"spec.roles.{path[1]}.resources.{side}"
+        for name in own or {}:
+            about = [("spec", "roles", str(path[1]), "resources", side, name)]
+            if name == owned:
+                raise UserError(
+                    f"{where}: {name} is counted by llmdctl",
+                    why="a pod gets one accelerator a rank: tensor x pipeline x dataLocal",
+                    fix=f"set spec.roles.{path[1]}.parallelism.tensor (or dataLocal) instead",
+                    about=about,
+                )
+            if name in others:
+                raise UserError(
+                    f"{where}: {name} is a resource of {others[name]}",
+                    why="a pod has accelerators of one kind, and their number follows from its ranks",
+                    fix=f"leave it out, or set spec.accelerator to {others[name]}",
+                    about=about,
+                )
 
 
 def _set(

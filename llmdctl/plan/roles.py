@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from llmdctl.catalog.model import ModelEntry
@@ -62,6 +63,8 @@ class RoleContext:
     service_account: str
     has_group_identity: bool
     gated: bool
+    foreign_resources: Mapping[str, str]
+    """Extended resources of the catalog's other accelerators, with the name of one that has it."""
 
     @property
     def ledger(self) -> Ledger:
@@ -171,6 +174,7 @@ def _check_workload(name: str, workload: str, parallelism: ParallelismPlan) -> N
             f"spec.roles.{name}.parallelism: {parallelism.data} ranks take {parallelism.pods} pods that start together",
             why="a Deployment's pods don't know of each other",
             fix="set spec.workload to disaggregatedSet or leaderWorkerSet, or make data equal dataLocal",
+            about=["spec.workload", f"spec.roles.{name}.parallelism.data"],
         )
 
 
@@ -192,7 +196,7 @@ def _container(
 ) -> ContainerPlan:
     selection, ledger = context.resolved.selection, context.ledger
     engine, path = selection.engine, ("roles", name, "container")
-    derived = derived_args(engine, context.model, parallelism, port, transfer)
+    derived = derived_args(engine, name, context.model, parallelism, port, transfer)
     derived.update(events.args if events else {})
     args = engine_args(
         engine, derived, adds.data.get("engineArgs", {}), role.engine_args or {}, context.model, image, name, ledger,
@@ -203,7 +207,7 @@ def _container(
     _, claims, provides = plan_claims(context.stack_name, adds, parallelism, ledger, ("roles", name))
     resources = plan_resources(
         adds, role.resources, None if provides else selection.accelerator.resource or None,
-        selection.accelerator.resource,
+        selection.accelerator.resource, context.foreign_resources,
         parallelism, claims, ledger,
         (*path, "resources"),
     )  # fmt: skip

@@ -49,6 +49,7 @@ def plan_transfer(
     raise UserError(
         f"spec.kvTransfer.connector: engine {engine.name} has no connector {name!r} in the catalog",
         fix=f"connectors of {engine.name}: {known}",
+        about=["spec.kvTransfer.connector", "spec.engine"],
     )
 
 
@@ -62,6 +63,7 @@ def check_router(engine: Engine, connector: str, router: str) -> None:
             f"spec.kvTransfer.connector: {connector} needs router {since} or newer, this release has {router}",
             why="the routing sidecar refuses its flags before",
             fix="choose a newer release",
+            about=["spec.kvTransfer.connector", "spec.release"],
         )
 
 

@@ -48,18 +48,22 @@ def render_with(plan: Plan, templates: Templates) -> Rendered:
         if wanted.policy is not None:
             context["policy"] = wanted.policy
         objects.append(without_nulls(templates.render(wanted.template, context)))
-    return Rendered(plan, tuple(apply_patches(objects, plan.patches)))
+    origin = plan.ledger.of(("spec", "patches")).text if plan.patches else ""
+    return Rendered(plan, tuple(apply_patches(objects, plan.patches, origin)))
 
 
-def apply_patches(objects: list[dict[str, Any]], patches: Sequence[Patch]) -> list[dict[str, Any]]:
-    """Merge-patches objects (RFC 7386). Raises UserError for a patch whose object is not rendered."""
+def apply_patches(objects: list[dict[str, Any]], patches: Sequence[Patch], origin: str) -> list[dict[str, Any]]:
+    """Merge-patches objects (RFC 7386); `origin` says where the patches come from.
+
+    Raises UserError for a patch whose object is not rendered.
+    """
     out = list(objects)
     for number, patch in enumerate(patches):
         hits = [i for i, obj in enumerate(out) if (obj["kind"], obj["metadata"]["name"]) == (patch.kind, patch.name)]
         if not hits:
             names = ", ".join(f"{obj['kind']}/{obj['metadata']['name']}" for obj in out)
             raise UserError(
-                f"spec.patches[{number}]: no {patch.kind}/{patch.name} is rendered",
+                f"{origin}: spec.patches[{number}]: no {patch.kind}/{patch.name} is rendered",
                 fix=f"objects of this stack: {names}",
             )
         for index in hits:

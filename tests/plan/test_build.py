@@ -110,6 +110,21 @@ def test_gke_claims_one_gpu_and_nic_pair_a_rank(make_plan: Any) -> None:
     assert claims[0]["resourceClaimTemplateName"] == template.name
 
 
+@pytest.mark.parametrize("provider", ["gke", "gke-a3u"])
+def test_sglang_on_gke_has_the_figures_of_gke(make_plan: Any, provider: str) -> None:
+    plan = make_plan(PD, {"provider": provider, "engine": "sglang"})
+    for found in plan.roles:
+        resources = found.container.resources
+        assert resources["requests"] == {"cpu": "32", "memory": "128Gi"}
+        assert resources["limits"] == {"cpu": "64", "memory": "512Gi"}
+        assert env(plan, found.name)["UCX_TLS"] == "rc_mlx5,rc,cuda_copy,cuda_ipc,sm,shm,self,tcp"
+        assert found.container.security_context["capabilities"]["add"] == ["IPC_LOCK"]
+        assert found.container.startup_probe["failureThreshold"] >= 240
+    # Elsewhere the guide's own figures hold.
+    elsewhere = role(make_plan(PD, {"engine": "sglang"}), "decode").container.resources
+    assert (elsewhere["requests"]["cpu"], elsewhere["limits"]["memory"]) == ("16", "64Gi")
+
+
 def test_a4x_claims_only_the_nic(make_plan: Any) -> None:
     plan = make_plan(PD, {"provider": "gke-a4x", "accelerator": "nvidia-gb200"})
     decode = role(plan, "decode")
@@ -208,7 +223,7 @@ def test_every_value_knows_where_it_comes_from(make_plan: Any) -> None:
         ({"model": {"cache": {"pvc": {"claimName": "a"}, "hostPath": {"path": "/x"}}}}, "exclude each other"),
         ({"kubeVersion": "1.33", "provider": "gke"}, "needs Kubernetes 1.34"),
         ({"kvTransfer": {"connector": "offloading"}}, "has no connector 'offloading' in the catalog"),
-        ({"images": {"overrides": {"vlm-nvidia": {"tag": "x"}}}}, "no image"),
+        ({"images": {"overrides": {"vlm-nvidia": {"tag": "x"}}}}, "no such image"),
         ({"patches": [{"kind": "Service", "name": "nope", "merge": {}}]}, "nope"),
     ],
 )
@@ -358,6 +373,21 @@ def test_accelerators_are_counted_not_given(make_plan: Any, side: str, provider:
     with pytest.raises(UserError, match=f"spec.roles.decode.resources.{side}: nvidia.com/gpu is counted") as caught:
         make_plan(PD, spec)
     assert "parallelism.tensor" in caught.value.fix
+
+
+@pytest.mark.parametrize("side", ["requests", "limits"])
+@pytest.mark.parametrize("name", ["amd.com/gpu", "google.com/tpu", "gpu.intel.com/xe"])
+def test_accelerators_of_another_kind_are_refused(make_plan: Any, side: str, name: str) -> None:
+    spec = {"roles": {"prefill": {"resources": {side: {name: 1}}}}}
+    with pytest.raises(UserError, match=f"{name} is a resource of") as caught:
+        make_plan(PD, spec)
+    assert "spec.accelerator" in caught.value.fix
+
+
+def test_other_extended_resources_are_a_users_own(make_plan: Any) -> None:
+    spec = {"roles": {"decode": {"resources": {"limits": {"example.com/fpga": 1}}}}}
+    resources = role(make_plan(PD, spec), "decode").container.resources
+    assert resources["requests"]["example.com/fpga"] == resources["limits"]["example.com/fpga"] == "1"
 
 
 def test_weights_that_do_not_fit_are_refused_before_they_are_loaded(make_plan: Any) -> None:
