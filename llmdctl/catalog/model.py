@@ -257,6 +257,15 @@ class Connector:
 
 
 @record
+class EngineFile:
+    """A file of settings that the engine reads at its start, from a ConfigMap of the stack."""
+
+    path: str = field(metadata=doc("Where the engine reads it."))
+    flag: str = field(metadata=doc("Flag that names it."))
+    data: dict[str, Any] = field(metadata=doc("Its content."))
+
+
+@record
 class Engine(Entry):
     """An inference engine."""
 
@@ -286,6 +295,7 @@ class Engine(Entry):
     writable_paths: dict[str, str] = field(
         default_factory=dict, metadata=doc("Volume name -> path that needs writing.")
     )
+    config_file: EngineFile | None = field(default=None, metadata=doc("File of settings that the engine needs."))
 
 
 @record

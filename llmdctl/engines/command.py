@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import field
 from typing import Any
 
-from llmdctl.engines.tables import DASHED_BOOL_ENGINES, Flag, FlagTable
+from llmdctl.engines.tables import DASHED_BOOL_ENGINES, Flag, FlagTable, spelt
 from llmdctl.findings.frozen import frozen
 
 
@@ -167,7 +167,7 @@ def _option(engine: str, argv: Sequence[Word], index: int, table: FlagTable | No
     word = argv[index]
     text = word.text if isinstance(word, Opaque) else word
     written, equals, attached = text.partition("=")
-    bare = written.lstrip("-").replace("_", "-")
+    bare = spelt(engine, written)
     canonical = table.canonical(written) if table else bare
     flag = table.flags.get(canonical) if table and canonical else None
     name = canonical or bare
@@ -205,8 +205,9 @@ def build(engine: str, options: Mapping[str, Any], table: FlagTable | None = Non
     are written as compact JSON, lists as one `--flag=value` each, or joined by the separate-words form for list flags.
     """
     args: list[str] = []
-    for name, value in options.items():
-        flag = table.flags.get(name) if table else None
+    for given, value in options.items():
+        name = spelt(engine, given)
+        flag = table.flag(name) if table else None
         args.extend(_build_one(engine, name, value, flag))
     return args
 

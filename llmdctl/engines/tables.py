@@ -17,6 +17,15 @@ DATA = Path(__file__).resolve().parent / "data"
 DASHED_BOOL_ENGINES = frozenset({"vllm"})
 """Engines whose switches also have a `--no-` form (argparse.BooleanOptionalAction)."""
 
+VERBATIM_ENGINES = frozenset({"trtllm"})
+"""Engines that take a flag only as it is spelt, with underscores and never abbreviated (click)."""
+
+
+def spelt(engine: str, name: str) -> str:
+    """A flag's name without dashes in front, with the engine's own separators."""
+    bare = name.lstrip("-")
+    return bare.replace("-", "_") if engine in VERBATIM_ENGINES else bare.replace("_", "-")
+
 
 @frozen
 class Flag:
@@ -34,7 +43,10 @@ class Flag:
 
 @frozen
 class FlagTable:
-    """All flags of one engine version, and for vLLM what its JSON flags and environment hold."""
+    """All flags of one engine version, and for vLLM what its JSON flags and environment hold.
+
+    `complete` is False when the source that was read is older than the version, which may have more flags.
+    """
 
     engine: str
     version: str
@@ -43,6 +55,7 @@ class FlagTable:
     kv_transfer_fields: Mapping[str, str] = field(default_factory=dict)
     kv_events_fields: Mapping[str, str] = field(default_factory=dict)
     env: frozenset[str] = frozenset()
+    complete: bool = True
 
     def flag(self, written: str) -> Flag | None:
         """The flag that a name means: dashes in front or not, underscores for dashes, an alias, a `--no-` form.
@@ -53,7 +66,9 @@ class FlagTable:
 
     def canonical(self, written: str) -> str | None:
         """The flag's own name, or None when this version has no such flag."""
-        name = written.lstrip("-").replace("_", "-")
+        if self.engine in VERBATIM_ENGINES:
+            return self._lookup().get(written.lstrip("-"))
+        name = spelt(self.engine, written)
         head, dot, _ = name.partition(".")
         for candidate in (name, head) if dot else (name,):
             found = self._lookup().get(candidate)
@@ -117,6 +132,7 @@ def load_table(engine: str, version: str) -> FlagTable | None:
         kv_transfer_fields=data.get("kv_transfer_config_fields", {}),
         kv_events_fields=data.get("kv_events_config_fields", {}),
         env=frozenset(data.get("env", ())),
+        complete=data.get("complete", True),
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from llmdctl.catalog.model import Engine
 from llmdctl.engines import build
-from llmdctl.engines.tables import table_for
+from llmdctl.engines.tables import spelt, table_for
 from llmdctl.findings import Path, UserError
 from llmdctl.findings.versions import Version
 from llmdctl.plan.model import ImagePlan, ModelPlan, ParallelismPlan
@@ -54,6 +54,12 @@ def derived_args(
     if model.revision:
         args[flags.revision] = model.revision
     if model.served_name != model.argument:
+        if not flags.served_name:
+            raise UserError(
+                f"spec.model: engine {engine.name} answers only to {model.argument}: it has no flag for another name",
+                fix="leave spec.model.servedName out, and take the model from the hub or a path that clients may name",
+                about=["spec.model.servedName", "spec.engine"],
+            )
         args[flags.served_name] = model.served_name
     if model.max_length and flags.max_length:
         args[flags.max_length] = model.max_length
@@ -72,6 +78,8 @@ def derived_args(
                 about=[f"spec.roles.{role}.parallelism.expert", "spec.engine"],
             )
         args[flags.expert] = True
+    if engine.config_file:
+        args[engine.config_file.flag] = engine.config_file.path
     args.update(data_parallel_args(engine, role, parallelism, port))
     args.update(transfer.args if transfer else {})
     return args
@@ -92,20 +100,27 @@ def engine_args(
 
     Raises UserError when it sets a flag that the plan owns, or one that the engine version does not have.
     """
+    table = table_for(engine.name, Version.parse(image.version))
+
+    def canonical(name: str) -> str:
+        return (table.canonical(name) if table else None) or spelt(engine.name, name)
+
     merged = dict(derived)
     for name in derived:
         ledger.note((*path, f"--{name}"), formula("derived from the plan"))
-    owned = {name.replace("_", "-") for name in derived} | set(OWNED)
+    settled = {canonical(name) for name in derived}
+    owned = settled | {canonical(name) for name in OWNED}
     for name, value in {**contributed, **wanted}.items():
-        plain = name.lstrip("-").replace("_", "-")
-        if plain in derived and name not in wanted:
+        plain = spelt(engine.name, name)
+        if canonical(plain) in settled and name not in wanted:
             # The catalog's usual value gives way where this plan has to agree with something else.
             continue
-        if plain in owned:
+        if canonical(plain) in owned:
+            hint = next((hint for flag, hint in OWNED.items() if canonical(flag) == canonical(plain)), "")
             raise UserError(
                 f"spec.roles.{role}.engineArgs.{name}: llmdctl sets this flag itself",
                 why="another part of the stack has to agree with it",
-                fix=f"leave it out: {OWNED[plain]}" if plain in OWNED else "leave it out",
+                fix=f"leave it out: {hint}" if hint else "leave it out",
             )
         merged.pop(plain, None)
         if value is not None:
@@ -113,7 +128,6 @@ def engine_args(
             given = ("spec", "roles", role) if name in wanted else ("roles", role)
             for written in (f"--{plain}", f"--no-{plain}"):
                 ledger.note((*path, written), ledger.of((*given, "engineArgs", name)))
-    table = table_for(engine.name, Version.parse(image.version))
     positional = [] if engine.flags.model else [model.argument]
     args = positional + build(engine.name, merged, table)
     ledger.note(path, formula("flags derived from the plan, then the catalog's, then spec.roles.*.engineArgs"))

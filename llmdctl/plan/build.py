@@ -30,7 +30,7 @@ from llmdctl.plan.model import (
 )
 from llmdctl.plan.notices import cache_notices, claim_notices, gateway_notices, image_notices
 from llmdctl.plan.origin import Ledger, Origin, OriginKind, formula
-from llmdctl.plan.pods import CACHE_MOUNT
+from llmdctl.plan.pods import CACHE_MOUNT, engine_config
 from llmdctl.plan.request import Request
 from llmdctl.plan.resolve import Resolved, resolve
 from llmdctl.plan.roles import INSTANCE, SERVING_LABEL, RoleContext, plan_role
@@ -113,6 +113,7 @@ def _derive(request: Request, resolved: Resolved, catalog: Catalog) -> Plan:
         router=router,
         render=render,
         monitoring=monitoring if monitored else None,
+        engine_config=engine_config(resolved.selection.engine, name, ledger),
         objects=(),
         patches=tuple(spec.patches or ()),
         spec=resolved.data,

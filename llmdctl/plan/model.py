@@ -316,6 +316,15 @@ class MonitoringPlan:
 
 
 @record
+class EngineConfigPlan:
+    """A ConfigMap with the file that the engine reads its settings from."""
+
+    name: str
+    file: str
+    data: Data
+
+
+@record
 class ObjectPlan:
     """One object to render: the template and what it is rendered for."""
 
@@ -340,6 +349,7 @@ class Plan:
     router: RouterPlan
     render: RenderPlan | None
     monitoring: MonitoringPlan | None
+    engine_config: EngineConfigPlan | None
     objects: tuple[ObjectPlan, ...]
     patches: tuple[Patch, ...]
     spec: Data
@@ -363,6 +373,7 @@ class Plan:
             "router": self.router,
             "render": self.render,
             "monitoring": self.monitoring,
+            "engineConfig": self.engine_config,
         }
         for name, part in derived.items():
             for path, value in _leaves((name,), part):

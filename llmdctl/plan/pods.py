@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import Any
 
 from llmdctl.catalog.model import Engine
 from llmdctl.findings import Path
 from llmdctl.plan.contributions import RoleAdds, scale
 from llmdctl.plan.merge import OriginOf, merge
-from llmdctl.plan.model import ParallelismPlan
+from llmdctl.plan.model import EngineConfigPlan, ParallelismPlan
 from llmdctl.plan.origin import Ledger, formula
 from llmdctl.spec.model import ModelCache
 
@@ -27,8 +28,18 @@ def cache_volume(cache: ModelCache) -> dict[str, Any]:
     return {"name": CACHE_VOLUME, "emptyDir": {"sizeLimit": limit} if limit else {}}
 
 
+def engine_config(engine: Engine, stack: str, ledger: Ledger) -> EngineConfigPlan | None:
+    """The ConfigMap of the file that the engine reads its settings from; None for an engine without one."""
+    if engine.config_file is None:
+        return None
+    ledger.note(("engineConfig",), formula(f"configFile of the engine {engine.name}"))
+    return EngineConfigPlan(
+        name=f"{stack}-engine", file=PurePosixPath(engine.config_file.path).name, data=engine.config_file.data
+    )
+
+
 def plan_volumes(
-    engine: Engine, adds: RoleAdds, cache: ModelCache, ledger: Ledger, path: Path
+    engine: Engine, stack: str, adds: RoleAdds, cache: ModelCache, ledger: Ledger, path: Path
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Volumes of the pod and mounts of the engine's container."""
     ledger.note((*path, "pod", "volumes"), formula("the model cache and the paths that the engine writes to"))
@@ -38,6 +49,11 @@ def plan_volumes(
     for name, mount_path in engine.writable_paths.items():
         volumes.append({"name": name, "emptyDir": {}})
         mounts.append({"name": name, "mountPath": mount_path})
+    config = engine_config(engine, stack, ledger)
+    if config is not None and engine.config_file is not None:
+        volumes.append({"name": "engine-options", "configMap": {"name": config.name}})
+        directory = str(PurePosixPath(engine.config_file.path).parent)
+        mounts.append({"name": "engine-options", "mountPath": directory, "readOnly": True})
     volumes.extend(adds.data.get("volumes", []))
     mounts.extend(adds.data.get("mounts", []))
     return volumes, mounts

@@ -203,7 +203,7 @@ def _container(
         (*path, "args"),
     )  # fmt: skip
     cache = context.resolved.stack.spec.model.cache if context.resolved.stack.spec.model else None
-    _, mounts = plan_volumes(engine, adds, cache or ModelCache(), ledger, ("roles", name))
+    _, mounts = plan_volumes(engine, context.stack_name, adds, cache or ModelCache(), ledger, ("roles", name))
     _, claims, provides = plan_claims(context.stack_name, adds, parallelism, ledger, ("roles", name))
     resources = plan_resources(
         adds, role.resources, None if provides else selection.accelerator.resource or None,
@@ -380,6 +380,7 @@ def _pod(
     model = context.resolved.stack.spec.model
     volumes, _ = plan_volumes(
         context.resolved.selection.engine,
+        context.stack_name,
         adds,
         (model.cache if model else None) or ModelCache(),
         ledger,

@@ -72,7 +72,13 @@ def plan_router(
         resources=plain_resources(wanted.resources),
         security_context=_closed(),
         config_file=CONFIG_FILE,
-        config=_config(resolved.selection.router_config(image.version), wanted, image, extra["plugins"], parameters),
+        config=_config(
+            _scraping(resolved.selection.router_config(image.version), resolved.selection.engine.metrics_path),
+            wanted,
+            image,
+            extra["plugins"],
+            parameters,
+        ),
         grpc_port=GRPC_PORT,
         health_port=HEALTH_PORT,
         metrics_port=METRICS_PORT,
@@ -166,6 +172,28 @@ def _service_ports(*, standalone: bool) -> list[dict[str, Any]]:
 
 def _service_port(name: str, port: int, target: int | None = None) -> dict[str, Any]:
     return {"name": name, "port": port, "targetPort": target or port, "protocol": "TCP"}
+
+
+METRICS_SOURCE = "metrics-data-source"
+METRICS_EXTRACTOR = "core-metrics-extractor"
+DEFAULT_METRICS_PATH = "/metrics"
+
+
+def _scraping(given: dict[str, Any], path: str) -> dict[str, Any]:
+    """The guide's config with the engine's own metrics path, where that is not the one which the router takes itself.
+
+    The source keeps its type as its name: under another, the router would add its own and read each engine twice.
+    """
+    if path == DEFAULT_METRICS_PATH:
+        return given
+    plugins = [
+        *given.get("plugins", []),
+        {"type": METRICS_SOURCE, "parameters": {"path": path}},
+        {"type": METRICS_EXTRACTOR},
+    ]
+    layer = given.get("dataLayer") or {}
+    source = {"pluginRef": METRICS_SOURCE, "extractors": [{"pluginRef": METRICS_EXTRACTOR}]}
+    return {**given, "plugins": plugins, "dataLayer": {**layer, "sources": [*layer.get("sources", []), source]}}
 
 
 def _config(

@@ -61,7 +61,7 @@ class EngineCommand:
     @lazy
     def is_open(self) -> bool:
         """True when the process may get flags that can't be read here: a config file, or words a shell puts in."""
-        if self.parsed.last("config") is not None:
+        if self.parsed.last("config", "extra_llm_api_options") is not None:
             return True
         return any(isinstance(word, Opaque) for word in self.parsed.positionals)
 
@@ -129,7 +129,7 @@ class EngineCommand:
     @lazy
     def tensor_parallel(self) -> int | None:
         """Ranks that share one layer's weights."""
-        return self.integer(1, "tensor-parallel-size", "tp-size", "tp")
+        return self.integer(1, "tensor-parallel-size", "tp-size", "tp", "tensor_parallel_size")
 
     @lazy
     def attention_tensor_parallel(self) -> int | None:

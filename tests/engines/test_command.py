@@ -12,7 +12,7 @@ from llmdctl.engines import Flag, FlagTable, Opaque, build, load_table, parse
 
 
 def table(engine: str) -> FlagTable:
-    loaded = load_table(engine, {"vllm": "0.30.0", "sglang": "0.5.20"}[engine])
+    loaded = load_table(engine, {"vllm": "0.30.0", "sglang": "0.5.20", "trtllm": "1.3.0rc28"}[engine])
     assert loaded is not None
     return loaded
 
@@ -140,5 +140,10 @@ def test_sglang_switches_have_no_negation() -> None:
 @given(st.lists(st.text(max_size=10), max_size=8), st.sampled_from(["vllm", "sglang", "trtllm"]))
 def test_parsing_never_fails(argv: list[str], engine: str) -> None:
     parse(engine, argv, None)
-    if engine != "trtllm":
-        parse(engine, argv, table(engine))
+    parse(engine, argv, table(engine))
+
+
+def test_tensorrt_llm_takes_flags_only_as_they_are_spelt() -> None:
+    found = parse("trtllm", ["m", "--tp_size=2", "--tp-size=2", "--tensor_par=2"], table("trtllm"))
+    assert [option.written for option in found.options["tensor_parallel_size"]] == ["--tp_size"]
+    assert [option.written for option in found.unknown] == ["--tp-size", "--tensor_par"]

@@ -26,6 +26,8 @@ API_VERSION = {"0.8": "llm-d.ai/v1alpha1", "0.9": "llm-d.ai/v1alpha1", "1.0": "l
 # Plugin type -> its parameters, as far as these are the same in every release. None of them is Alpha, so none needs
 # --allow-experimental-plugins.
 PLUGINS: dict[str, set[str]] = {
+    "metrics-data-source": {"scheme", "path", "insecureSkipVerify"},
+    "core-metrics-extractor": set(),
     "always-disagg-pd-decider": set(),
     "prefill-filter": set(),
     "decode-filter": set(),
@@ -227,5 +229,4 @@ def test_images_are_those_of_the_release(catalog: Catalog, stacks: dict[str, lis
             assert image.reference == f"{wanted.repository}:{wanted.tag}", name
             assert (image.component, image.version) == (wanted.component, wanted.version), name
             used.add(image.name)
-    # TensorRT-LLM has no guide yet.
-    assert used == set(images) - {"trtllm-nvidia"}
+    assert used == set(images)

@@ -477,3 +477,50 @@ def test_a_users_config_that_the_releases_router_refuses_is_refused_with_all_its
     ]  # fmt: skip
     assert caught.value.fix == "use token-producer"
     assert make_plan(PD, {"release": "0.9", "router": {"config": config}}).router.config["plugins"] == config["plugins"]
+
+
+def test_tensorrt_llm_reads_its_file_and_the_router_its_metrics_path(make_plan: Any) -> None:
+    plan = make_plan(OB, {"engine": "trtllm"})
+    decode = role(plan, "decode")
+    assert plan.engine_config is not None
+    mounts = {mount["name"]: mount for mount in decode.container.volume_mounts}
+    volumes = {volume["name"]: volume for volume in decode.pod.volumes}
+    assert volumes["engine-options"]["configMap"]["name"] == plan.engine_config.name
+    assert f"--extra_llm_api_options={mounts['engine-options']['mountPath']}/{plan.engine_config.file}" in args(
+        plan, "decode"
+    )
+    assert plan.engine_config.data["return_perf_metrics"] is True
+    source = next(item for item in plan.router.config["plugins"] if item["type"] == "metrics-data-source")
+    assert source["parameters"] == {"path": "/prometheus/metrics"}
+    sources = plan.router.config["dataLayer"]["sources"]
+    assert sources == [{"pluginRef": "metrics-data-source", "extractors": [{"pluginRef": "core-metrics-extractor"}]}]
+    assert "metrics-data-source" not in str(make_plan(OB).router.config)
+
+
+def test_engine_flags_are_written_as_the_engine_spells_them(make_plan: Any) -> None:
+    engine_args = {"max-batch-size": 64, "chat_template": "x"}
+    found = args(make_plan(OB, {"engine": "trtllm", "roles": {"decode": {"engineArgs": engine_args}}}), "decode")
+    assert {"--max_batch_size=64", "--chat_template=x"} <= set(found)
+    found = args(make_plan(OB, {"roles": {"decode": {"engineArgs": {"max_num_seqs": 64}}}}), "decode")
+    assert "--max-num-seqs=64" in found
+
+
+@pytest.mark.parametrize(
+    ("engine", "flag"),
+    [
+        ("vllm", "tp"),
+        ("vllm", "tensor_parallel_size"),
+        ("sglang", "tp"),
+        ("sglang", "tp-size"),
+        ("trtllm", "tensor_parallel_size"),
+        ("trtllm", "config"),
+    ],
+)
+def test_aliases_of_flags_that_llmdctl_sets_are_refused_too(make_plan: Any, engine: str, flag: str) -> None:
+    with pytest.raises(UserError, match=f"engineArgs.{flag}: llmdctl sets this flag itself"):
+        make_plan(OB, {"engine": engine, "roles": {"decode": {"engineArgs": {flag: 4}}}})
+
+
+def test_tensorrt_llm_has_no_flag_for_another_name(make_plan: Any) -> None:
+    with pytest.raises(UserError, match="no flag for another name"):
+        make_plan(OB, {"engine": "trtllm", "model": {"id": "Qwen/Qwen3-32B", "servedName": "qwen"}})

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from llmdctl.engines import Opaque, Option
-from llmdctl.engines.tables import DASHED_BOOL_ENGINES, Flag, FlagTable
+from llmdctl.engines.tables import DASHED_BOOL_ENGINES, Flag, FlagTable, spelt
 from llmdctl.findings import Hit, Outcome, Rule, Severity, Skip
 from llmdctl.findings.versions import Version
 from llmdctl.manifest.typed import nearest
@@ -48,6 +48,9 @@ def check_unknown_flags(view: View) -> Iterator[Outcome]:
         if table is None:
             yield Skip(reason, engine.place)
             continue
+        if engine.parsed.unknown and not table.complete:
+            yield Skip(f"the flag table of {engine.engine} {engine.version} may lack new flags", engine.place)
+            continue
         for option in engine.parsed.unknown:
             close = _close(option, table)
             yield Hit(
@@ -58,7 +61,7 @@ def check_unknown_flags(view: View) -> Iterator[Outcome]:
 
 
 def _close(option: Option, table: FlagTable) -> str:
-    name = option.written.lstrip("-").replace("_", "-")
+    name = spelt(table.engine, option.written)
     negated = name.startswith("no-") and table.engine in DASHED_BOOL_ENGINES
     close = nearest(name.removeprefix("no-") if negated else name, table.flags)
     if not close:

@@ -146,3 +146,21 @@ def annotated(version: str, image: str) -> dict[str, Any]:
 )
 def test_a_stated_version_that_the_tag_contradicts(stated: str, image: str, expected: list[str]) -> None:
     assert titles(IMG001, annotated(stated, image)) == expected
+
+
+def trtllm(*args: str) -> dict[str, Any]:
+    engine = {
+        "name": "modelserver",
+        "image": "nvcr.io/nvidia/tensorrt-llm/release:1.3.0rc28",
+        "command": ["trtllm-serve", "serve"],
+        "args": ["Qwen/Qwen3-32B", *args],
+    }
+    made = deployment("trt", engine)
+    made["spec"]["template"]["metadata"]["annotations"] = {ANNOTATION: "trtllm@1.3.0rc28"}
+    return made
+
+
+def test_an_incomplete_table_refuses_values_but_no_unknown_flag() -> None:
+    assert titles(ENG002, trtllm("--tp_size=two")) == ["--tp_size of trtllm 1.3.0rc28 takes a whole number, not 'two'"]
+    assert [type(item) for item in outcomes(ENG001, trtllm("--tp_size=2"))] == []
+    assert [type(item) for item in outcomes(ENG001, trtllm("--brand_new=2"))] == [Skip]
