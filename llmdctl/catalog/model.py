@@ -68,6 +68,9 @@ class AddedSecurity:
     run_as_user: int | None = field(default=None, metadata=doc("User id."))
     seccomp: str | None = field(default=None, metadata=doc("Type of the seccomp profile, when not RuntimeDefault."))
     fs_group: int | None = field(default=None, metadata=doc("Group that owns volumes."))
+    ids_from_cluster: bool | None = field(
+        default=None, metadata=doc("The cluster chooses user and group ids, and refuses pods that name others.")
+    )
     supplemental_groups: list[int] | None = field(default=None, metadata=doc("Further groups of the process."))
 
 

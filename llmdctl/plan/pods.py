@@ -11,7 +11,7 @@ from llmdctl.plan.contributions import RoleAdds, scale
 from llmdctl.plan.merge import OriginOf, merge
 from llmdctl.plan.model import EngineConfigPlan, ParallelismPlan
 from llmdctl.plan.origin import Ledger, formula
-from llmdctl.spec.model import ModelCache
+from llmdctl.spec.model import Model, ModelCache
 
 NETWORKS = "k8s.v1.cni.cncf.io/networks"
 CACHE_VOLUME = "model-cache"
@@ -95,10 +95,22 @@ def container_security(adds: RoleAdds, *, non_root: bool, ledger: Ledger, path: 
     return context
 
 
-def pod_security(adds: RoleAdds) -> dict[str, Any] | None:
+CACHE_GROUP = 1000
+"""Group that may write a claimed model cache. Any would do, as long as all stacks that share a claim have the same."""
+
+
+def pod_security(adds: RoleAdds, model: Model, ledger: Ledger, path: Path) -> dict[str, Any] | None:
     """The pod's security context, or None."""
     added = adds.data.get("securityContext", {})
     context = {key: added[key] for key in ("fsGroup", "supplementalGroups") if added.get(key) is not None}
+    ledger.note(path, formula("contributions of the catalog"))
+    if model.cache and model.cache.pvc and model.source != "local" and not added.get("idsFromCluster"):
+        # Without DAC_OVERRIDE not even root writes to what belongs to others, and a fresh volume belongs to root.
+        context.setdefault("fsGroup", CACHE_GROUP)
+        # Giving every file of a large cache to the group again, at each start of a pod, would take minutes.
+        context["fsGroupChangePolicy"] = "OnRootMismatch"
+        ledger.note((*path, "fsGroup"), formula("a group that may write the claim with the model cache"))
+        ledger.note((*path, "fsGroupChangePolicy"), formula("a claim is given to the group once, not at every start"))
     return context or None
 
 

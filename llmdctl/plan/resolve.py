@@ -32,7 +32,7 @@ BASE: dict[str, Any] = {
             "mode": "standalone",
             "replicas": 1,
             "failureMode": "FailOpen",
-            "gateway": {"name": "llm-d-inference-gateway"},
+            "gateway": {},
             "resources": {"requests": {"cpu": 4, "memory": "8Gi"}, "limits": {"memory": "16Gi"}},
             "proxy": {
                 "concurrency": 8,

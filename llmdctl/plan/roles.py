@@ -40,7 +40,7 @@ from llmdctl.plan.resolve import Resolved
 from llmdctl.plan.resources import plan_resources
 from llmdctl.plan.transfer import POD_IP, Transfer, check_router, plan_transfer
 from llmdctl.router.sidecar import sidecar_args
-from llmdctl.spec.model import ModelCache, Role
+from llmdctl.spec.model import Model, ModelCache, Role
 
 ENGINE_PORT_NAME = "modelserver"
 SIDECAR_NAME = "routing-proxy"
@@ -404,7 +404,7 @@ def _pod(
         priority_class_name=settings.get("priorityClassName"),
         runtime_class_name=settings.get("runtimeClassName"),
         image_pull_secrets=settings.get("imagePullSecrets"),
-        security_context=pod_security(adds),
+        security_context=pod_security(adds, model or Model(), ledger, (*path, "securityContext")),
         termination_grace_period_seconds=adds.data.get("terminationGracePeriodSeconds"),
         host_network=True if host.get("hostNetwork") else None,
         host_ipc=True if host.get("hostIpc") else None,

@@ -28,6 +28,9 @@ PROXY_ADMIN_PORT = 19000
 CONFIG_FILE = "epp-config.yaml"
 COMPONENT = "app.kubernetes.io/component"
 POOL_GROUP = "inference.networking.k8s.io"
+SHARED_GATEWAY = "llm-d-inference-gateway"
+"""The Gateway that llm-d's guides make once for all of them (llm-d-router charts, read 2026-08)."""
+
 EXT_PROC_SERVICE = "envoy.service.ext_proc.v3.ExternalProcessor"
 
 
@@ -88,8 +91,8 @@ def plan_router(
         service_ports=_service_ports(standalone=standalone),
         image_pull_secrets=spec.pod.image_pull_secrets if spec.pod else None,
         proxy=_proxy(wanted, images, stack) if standalone else None,
-        gateway=None if standalone else GatewayPlan(name=_gateway_name(wanted)),
-        own_gateway=_own_gateway(wanted) if not standalone else None,
+        gateway=None if standalone else GatewayPlan(name=_gateway_name(wanted, stack)),
+        own_gateway=_own_gateway(wanted, stack) if not standalone else None,
         policies=[] if standalone else _policies(extra.get("policies", []), stack, pool_port),
     )
 
@@ -121,6 +124,9 @@ def _note(ledger: Ledger) -> None:
     ledger.note(("router", "replicas"), ledger.of(("spec", "router", "replicas")))
     ledger.note(("router", "resources"), formula("spec.router.resources"))
     ledger.note(("router", "proxy"), formula("standalone mode brings its own proxy"))
+    ledger.note(
+        ("router", "gateway"), formula("<stack>-gateway where the stack renders it, else the one of llm-d's guides")
+    )
     ledger.note(("router", "leaderElection"), formula("more than one replica: plugin state is per process"))
 
 
@@ -254,15 +260,17 @@ def _proxy(wanted: Router, images: ImageResolver, stack: str) -> ProxyPlan:
     )  # fmt: skip
 
 
-def _gateway_name(wanted: Router) -> str:
+def _gateway_name(wanted: Router, stack: str) -> str:
     gateway = wanted.gateway or Gateway()
+    if gateway.name is None:
+        return f"{stack}-gateway" if gateway.class_name else SHARED_GATEWAY
     if not gateway.name:
         raise UserError("spec.router.gateway.name is empty", fix="name the Gateway that routes to the pool")
     return gateway.name
 
 
-def _own_gateway(wanted: Router) -> OwnGatewayPlan | None:
+def _own_gateway(wanted: Router, stack: str) -> OwnGatewayPlan | None:
     gateway = wanted.gateway or Gateway()
     if not gateway.class_name:
         return None
-    return OwnGatewayPlan(name=_gateway_name(wanted), class_name=gateway.class_name)
+    return OwnGatewayPlan(name=_gateway_name(wanted, stack), class_name=gateway.class_name)

@@ -85,5 +85,5 @@ def merge_patch(target: Any, patch: Any) -> Any:
 
 
 def as_text(rendered: Rendered) -> str:
-    """All objects as one multi-document YAML text."""
-    return "---\n".join(emit_yaml(obj) for obj in rendered.objects)
+    """All objects as one multi-document YAML text, which may stand behind another."""
+    return "".join(f"---\n{emit_yaml(obj)}" for obj in rendered.objects)

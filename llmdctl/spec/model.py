@@ -71,7 +71,12 @@ class PvcCache:
 class HostPathCache:
     """A cache on the node's own disk, shared by the pods of that node."""
 
-    path: str = field(metadata=doc("Absolute directory on the node.", pattern=r"/.*"))
+    path: str = field(
+        metadata=doc(
+            "Absolute directory on the node, made when absent; the image's user has to be able to write it.",
+            pattern=r"/.*",
+        )
+    )
 
 
 @record
@@ -233,9 +238,16 @@ class Gateway:
     """The Gateway that routes to the pool, in gateway mode."""
 
     class_name: str | None = field(
-        default=None, metadata=doc("GatewayClass; when given, the Gateway is rendered too.", max_length=253)
+        default=None, metadata=doc("GatewayClass; when given, the stack gets a Gateway of its own.", max_length=253)
     )
-    name: str | None = field(default=None, metadata=doc("Name of the Gateway.", max_length=253))
+    name: str | None = field(
+        default=None,
+        metadata=doc(
+            "Name of the Gateway: `<stack>-gateway` for one of its own, else `llm-d-inference-gateway`, which is there "
+            "already.",
+            max_length=253,
+        ),
+    )
 
 
 @record
@@ -271,7 +283,13 @@ class Router:
 class Monitoring:
     """Prometheus operator objects."""
 
-    enabled: bool | None = field(default=None, metadata=doc("Render PodMonitors and a ServiceMonitor."))
+    enabled: bool | None = field(
+        default=None,
+        metadata=doc(
+            "Render PodMonitors and a ServiceMonitor; the endpoint picker then gives its metrics to anyone who reaches "
+            "its port 9090 (`--metrics-endpoint-auth=false`)."
+        ),
+    )
 
 
 @record

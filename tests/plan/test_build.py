@@ -11,6 +11,7 @@ from llmdctl.findings import UserError, format_path
 from llmdctl.plan.model import Plan, RolePlan
 
 PD = "pd-disaggregation"
+PVC = {"pvc": {"claimName": "models"}}
 OB = "optimized-baseline"
 
 
@@ -524,3 +525,65 @@ def test_aliases_of_flags_that_llmdctl_sets_are_refused_too(make_plan: Any, engi
 def test_tensorrt_llm_has_no_flag_for_another_name(make_plan: Any) -> None:
     with pytest.raises(UserError, match="no flag for another name"):
         make_plan(OB, {"engine": "trtllm", "model": {"id": "Qwen/Qwen3-32B", "servedName": "qwen"}})
+
+
+@pytest.mark.parametrize(
+    ("gateway", "name", "own"),
+    [
+        ({}, "llm-d-inference-gateway", None),
+        ({"name": "edge"}, "edge", None),
+        # Two stacks of one namespace must not make the same object.
+        ({"className": "istio"}, "chat-gateway", "chat-gateway"),
+        ({"className": "istio", "name": "edge"}, "edge", "edge"),
+    ],
+)
+def test_a_gateway_of_its_own_has_a_name_of_its_own(
+    make_plan: Any, gateway: dict[str, Any], name: str, own: str | None
+) -> None:
+    plan = make_plan(OB, {"router": {"mode": "gateway", "gateway": gateway}}, metadata={"name": "chat"})
+    assert plan.router.gateway is not None
+    assert plan.router.gateway.name == name
+    assert (plan.router.own_gateway and plan.router.own_gateway.name) == own
+
+
+@pytest.mark.parametrize(
+    ("guide", "engine", "variable"),
+    [
+        (OB, "vllm", "VLLM_HTTP_TIMEOUT_KEEP_ALIVE"),
+        (PD, "vllm", "VLLM_HTTP_TIMEOUT_KEEP_ALIVE"),
+        ("wide-ep", "vllm", "VLLM_HTTP_TIMEOUT_KEEP_ALIVE"),
+        (OB, "sglang", "SGLANG_TIMEOUT_KEEP_ALIVE"),
+        (PD, "sglang", "SGLANG_TIMEOUT_KEEP_ALIVE"),
+    ],
+)
+def test_engines_keep_connections_longer_than_what_stands_in_front(
+    make_plan: Any, guide: str, engine: str, variable: str
+) -> None:
+    plan = make_plan(guide, {"engine": engine})
+    for found in plan.roles:
+        # The sidecar's idle timeout is 90 s.
+        assert int(env(plan, found.name)[variable]) > 90
+
+
+@pytest.mark.parametrize(
+    ("spec", "context"),
+    [
+        ({"model": {"cache": {"emptyDir": {}}}}, None),
+        ({"model": {"cache": {"hostPath": {"path": "/models"}}}}, None),
+        ({"model": {"cache": PVC}}, {"fsGroup": 1000, "fsGroupChangePolicy": "OnRootMismatch"}),
+        # Nothing is written to models that are there already.
+        ({"model": {"cache": PVC, "source": "local"}}, None),
+        # The SCC chooses the group, and refuses any other.
+        ({"model": {"cache": PVC}, "provider": "openshift"}, None),
+        (
+            {"model": {"cache": PVC}, "accelerator": "intel-xpu"},
+            {"fsGroup": 107, "supplementalGroups": [107], "fsGroupChangePolicy": "OnRootMismatch"},
+        ),
+    ],
+)
+def test_engines_without_dac_override_may_write_a_claimed_cache(
+    make_plan: Any, spec: dict[str, Any], context: dict[str, Any] | None
+) -> None:
+    decode = role(make_plan(OB, spec), "decode")
+    assert decode.pod.security_context == context
+    assert decode.container.security_context["capabilities"] == {"drop": ["ALL"]}

@@ -70,6 +70,21 @@ def test_output_is_what_was_rendered(render_stack: Any, tmp_path: Path) -> None:
     assert [document.object for document in reading.documents] == list(rendered.objects)
 
 
+@pytest.mark.parametrize("router", [{}, {"mode": "gateway", "gateway": {"className": "istio"}}])
+def test_two_stacks_share_a_namespace_and_a_file(render_stack: Any, tmp_path: Path, router: dict[str, Any]) -> None:
+    stacks = [render_stack(guide, {"router": router}, {"namespace": "serving"}) for guide in GUIDES]
+    (tmp_path / "all.yaml").write_text("".join(as_text(rendered) for rendered in stacks), encoding="utf-8")
+    reading = read_paths([str(tmp_path / "all.yaml")])
+    # An object twice would be a finding.
+    assert not reading.findings
+    assert [document.object for document in reading.documents] == [obj for found in stacks for obj in found.objects]
+    directory = tmp_path / "out"
+    for rendered in stacks:
+        write_directory(rendered, directory / rendered.plan.stack.name)
+    (tmp_path / "cat.yaml").write_bytes(b"".join(path.read_bytes() for path in sorted(directory.rglob("*.yaml"))))
+    assert len(read_paths([str(tmp_path / "cat.yaml")]).documents) == len(reading.documents)
+
+
 def test_all_objects_share_the_namespace_and_the_instance_label(render_stack: Any) -> None:
     rendered = render_stack(PD, {"monitoring": {"enabled": True}}, {"name": "gpt", "namespace": "serving"})
     for obj in rendered.objects:
