@@ -260,6 +260,14 @@ class Connector:
 
 
 @record
+class EngineKeepAlive:
+    """How long the engine keeps a connection that is idle. What stands in front of it has to close it earlier."""
+
+    seconds: int = field(metadata=doc("Seconds: what is set, or the engine's own where it can't be set.", minimum=1))
+    variable: str = field(default="", metadata=doc("Environment variable that sets it; empty where none does."))
+
+
+@record
 class EngineFile:
     """A file of settings that the engine reads at its start, from a ConfigMap of the stack."""
 
@@ -297,6 +305,9 @@ class Engine(Entry):
     )
     writable_paths: dict[str, str] = field(
         default_factory=dict, metadata=doc("Volume name -> path that needs writing.")
+    )
+    keep_alive: EngineKeepAlive | None = field(
+        default=None, metadata=doc("Idle connections; absent when the engine never closes them.")
     )
     config_file: EngineFile | None = field(default=None, metadata=doc("File of settings that the engine needs."))
 

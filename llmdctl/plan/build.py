@@ -91,8 +91,7 @@ def _derive(request: Request, resolved: Resolved, catalog: Catalog) -> Plan:
         plugin_parameters(events, resolved.selection.engine, model, render, picker.version) if events and render else {}
     )
     extras = _router_extras(adds)
-    port = roles[0].serving_port
-    router = plan_router(resolved, resolver, name, namespace, labels, extras, port, agreed, picker)
+    router = plan_router(resolved, resolver, name, namespace, labels, extras, roles, agreed, picker)
     monitoring = MonitoringPlan(interval="30s", path=resolved.selection.engine.metrics_path)
     monitored = bool(spec.monitoring and spec.monitoring.enabled)
     stack = _stack(resolved, name, namespace, release, labels)

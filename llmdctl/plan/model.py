@@ -210,6 +210,7 @@ class ProxyPlan:
     port: int
     ready_port: int
     admin_port: int
+    idle_timeout: str
     fail_open: bool
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from llmdctl.catalog.model import ModelEntry
+from llmdctl.catalog.model import Engine, ModelEntry
 from llmdctl.findings import Path, UserError
 from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.typed import dump
@@ -288,6 +288,7 @@ def _env(
     merged: dict[str, dict[str, Any]] = {}
     given: tuple[tuple[list[dict[str, Any]], str | Path], ...] = (
         (base, "where the model comes from and is kept"),
+        (_keep_alive(context.resolved.selection.engine), "longer than what stands in front keeps idle connections"),
         (transfer.env if transfer else [], "KV transfer"),
         (events.env if events else [], "the topic of KV events"),
         (adds.data.get("env", []), path[:2]),
@@ -298,8 +299,16 @@ def _env(
             merged[item["name"]] = item
             known = formula(origin) if isinstance(origin, str) else ledger.of((*origin, "env", item["name"]))
             ledger.note((*path, "env", item["name"]), known)
-    ledger.note((*path, "env"), formula("model access, KV transfer, the catalog's contributions, spec.roles.*.env"))
+    ledger.note(
+        (*path, "env"),
+        formula("model access, idle connections, KV transfer, the catalog's contributions, spec.roles.*.env"),
+    )
     return list(merged.values())
+
+
+def _keep_alive(engine: Engine) -> list[dict[str, Any]]:
+    wanted = engine.keep_alive
+    return [{"name": wanted.variable, "value": str(wanted.seconds)}] if wanted and wanted.variable else []
 
 
 def _sidecar(

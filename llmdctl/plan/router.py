@@ -6,11 +6,12 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
+from llmdctl.catalog.model import Engine
 from llmdctl.findings import UserError
 from llmdctl.manifest.typed import dump
 from llmdctl.plan.images import ImageResolver
 from llmdctl.plan.merge import item_key, merge
-from llmdctl.plan.model import GatewayPlan, ImagePlan, OwnGatewayPlan, PolicyPlan, ProxyPlan, RouterPlan
+from llmdctl.plan.model import GatewayPlan, ImagePlan, OwnGatewayPlan, PolicyPlan, ProxyPlan, RolePlan, RouterPlan
 from llmdctl.plan.origin import Ledger, formula
 from llmdctl.plan.resolve import Resolved
 from llmdctl.router.config import KIND, V1
@@ -28,6 +29,9 @@ PROXY_ADMIN_PORT = 19000
 CONFIG_FILE = "epp-config.yaml"
 COMPONENT = "app.kubernetes.io/component"
 POOL_GROUP = "inference.networking.k8s.io"
+PROXY_IDLE_SECONDS = 60
+"""How long the proxy keeps idle connections at most."""
+
 SHARED_GATEWAY = "llm-d-inference-gateway"
 """The Gateway that llm-d's guides make once for all of them (llm-d-router charts, read 2026-08)."""
 
@@ -41,12 +45,12 @@ def plan_router(
     namespace: str,
     labels: dict[str, Any],
     extra: dict[str, Any],
-    pool_port: int,
+    roles: Sequence[RolePlan],
     parameters: dict[str, dict[str, Any]],
     image: ImagePlan,
 ) -> RouterPlan:
     """The router of a stack. `extra` is what contributions add: `plugins`, `routeTimeouts`,
-    `policies`. `pool_port` is the pool's first target port. `parameters` are what plugins must agree with the
+    `policies`. `roles` are planned already. `parameters` are what plugins must agree with the
     engines on, by plugin type; `image` is the endpoint picker's.
 
     Raises UserError for a bad config.
@@ -90,10 +94,10 @@ def plan_router(
         readiness_service="readiness" if elected else EXT_PROC_SERVICE,
         service_ports=_service_ports(standalone=standalone),
         image_pull_secrets=spec.pod.image_pull_secrets if spec.pod else None,
-        proxy=_proxy(wanted, images, stack) if standalone else None,
+        proxy=_proxy(wanted, images, stack, _idle_seconds(resolved.selection.engine, roles)) if standalone else None,
         gateway=None if standalone else GatewayPlan(name=_gateway_name(wanted, stack)),
         own_gateway=_own_gateway(wanted, stack) if not standalone else None,
-        policies=[] if standalone else _policies(extra.get("policies", []), stack, pool_port),
+        policies=[] if standalone else _policies(extra.get("policies", []), stack, roles[0].serving_port),
     )
 
 
@@ -127,6 +131,7 @@ def _note(ledger: Ledger) -> None:
     ledger.note(
         ("router", "gateway"), formula("<stack>-gateway where the stack renders it, else the one of llm-d's guides")
     )
+    ledger.note(("router", "proxy", "idleTimeout"), formula("less than the engines keep idle connections"))
     ledger.note(("router", "leaderElection"), formula("more than one replica: plugin state is per process"))
 
 
@@ -239,7 +244,18 @@ def _with_parameters(plugin: dict[str, Any], derived: dict[str, Any] | None) -> 
     return {**plugin, "parameters": merged}
 
 
-def _proxy(wanted: Router, images: ImageResolver, stack: str) -> ProxyPlan:
+def _idle_seconds(engine: Engine, roles: Sequence[RolePlan]) -> int:
+    """How long the proxy keeps idle connections: less than any engine behind it does."""
+    keeps = engine.keep_alive
+    if keeps is None:
+        return PROXY_IDLE_SECONDS
+    given = [str(item.get("value")) for role in roles for item in role.container.env if item["name"] == keeps.variable]
+    # A value that is no plain number is the user's own matter.
+    shortest = min([int(value) for value in given if value.isdecimal()], default=keeps.seconds)
+    return max(min(PROXY_IDLE_SECONDS, shortest - 1), 1)
+
+
+def _proxy(wanted: Router, images: ImageResolver, stack: str, idle_seconds: int) -> ProxyPlan:
     proxy = wanted.proxy or Proxy()
     return ProxyPlan(
         config_name=f"{stack}-envoy",
@@ -256,6 +272,7 @@ def _proxy(wanted: Router, images: ImageResolver, stack: str) -> ProxyPlan:
         port=PROXY_PORT,
         ready_port=PROXY_READY_PORT,
         admin_port=PROXY_ADMIN_PORT,
+        idle_timeout=f"{idle_seconds}s",
         fail_open=wanted.failure_mode == "FailOpen",
     )  # fmt: skip
 

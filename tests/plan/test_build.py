@@ -563,6 +563,23 @@ def test_engines_keep_connections_longer_than_what_stands_in_front(
     for found in plan.roles:
         # The sidecar's idle timeout is 90 s.
         assert int(env(plan, found.name)[variable]) > 90
+    assert plan.router.proxy is not None
+    assert plan.router.proxy.idle_timeout == "60s"
+
+
+@pytest.mark.parametrize(
+    ("spec", "idle"),
+    [
+        ({"engine": "trtllm"}, "4s"),
+        ({"roles": {"decode": {"env": [{"name": "VLLM_HTTP_TIMEOUT_KEEP_ALIVE", "value": "30"}]}}}, "29s"),
+        ({"roles": {"decode": {"env": [{"name": "VLLM_HTTP_TIMEOUT_KEEP_ALIVE", "value": "600"}]}}}, "60s"),
+        ({"engine": "sim", "accelerator": "none"}, "60s"),
+    ],
+)
+def test_the_proxy_closes_idle_connections_before_the_engine(make_plan: Any, spec: dict[str, Any], idle: str) -> None:
+    plan = make_plan(OB, spec)
+    assert plan.router.proxy is not None
+    assert plan.router.proxy.idle_timeout == idle
 
 
 @pytest.mark.parametrize(
