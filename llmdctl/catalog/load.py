@@ -158,6 +158,8 @@ class Catalog:
         releases: dict[str, ReleaseSet] = {}
         for file, catalog in catalogs:
             for name, release in catalog.releases.items():
+                for image in release.images:
+                    self._image_origins.setdefault((name, image), file.origin)
                 if name in releases:
                     releases[name] = self._merged(name, releases[name], release, file)
                 else:
@@ -177,6 +179,15 @@ class Catalog:
             components={**other.components, **own.components},
             images={**other.images, **own.images},
         )
+
+    def image_origin(self, release: str, image: str) -> str:
+        """The file in which an image of a release set was read. Raises KeyError for one that is in none."""
+        _ = self.images  # the origins are noted while it is read
+        return self._image_origins[release, image]
+
+    @cached_property
+    def _image_origins(self) -> dict[tuple[str, str], str]:
+        return {}
 
     @cached_property
     def _release_origins(self) -> dict[str, EntryFile]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -38,6 +38,7 @@ AllowOption = Annotated[
 CatalogOption = Annotated[
     list[str] | None, typer.Option("--catalog", help="Directory with catalog entries of your own (repeatable).")
 ]
+QuietOption = Annotated[bool, typer.Option("-q", "--quiet", help="Print no notices.")]
 
 
 @frozen
@@ -70,12 +71,20 @@ def stack_flags(**given: str | None) -> dict[tuple[str, ...], tuple[str | None, 
 
 
 def open_catalog(directories: Sequence[str]) -> Catalog:
-    """The catalog with a user's own directories; notices of shadowed entries go to stderr."""
+    """The catalog with a user's own directories; `print_notices` tells of entries that it shadows."""
     import os
 
     from llmdctl.catalog.load import load_catalog
 
     return load_catalog(directories, os.environ)
+
+
+def print_notices(notices: Iterable[str], *, quiet: bool) -> None:
+    """Writes notices to stderr, each once, unless `quiet`."""
+    from llmdctl.findings.text import escape
+
+    for notice in () if quiet else dict.fromkeys(notices):
+        typer.echo(f"notice: {escape(notice)}", err=True)
 
 
 def make_request(options: StackOptions) -> Request:
@@ -128,6 +137,5 @@ def make_plan(options: StackOptions, *, quiet: bool = False) -> tuple[Plan, Cata
 
     catalog = open_catalog(options.catalogs)
     plan = build_plan(make_request(options), catalog)
-    for notice in () if quiet else (*catalog.notices, *plan.notices):
-        typer.echo(f"notice: {notice}", err=True)
+    print_notices((*catalog.notices, *plan.notices), quiet=quiet)
     return plan, catalog

@@ -61,7 +61,7 @@ def _derive(request: Request, resolved: Resolved, catalog: Catalog) -> Plan:
     name, namespace = _names(resolved)
     labels = _labels(resolved, name)
     model = _model(resolved)
-    resolver = ImageResolver(catalog.images, release, spec.images, ledger)
+    resolver = ImageResolver(catalog.images, release, spec.images, ledger, catalog.image_origin)
     account = _account(resolved, name)
     context = RoleContext(
         resolved=resolved,

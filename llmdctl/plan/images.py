@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from llmdctl.catalog.model import Image, ImageCatalog, ReleaseSet
 from llmdctl.findings import UserError
 from llmdctl.findings.versions import Version
@@ -23,10 +25,18 @@ def release_set(catalog: ImageCatalog, release: str) -> ReleaseSet:
 
 
 class ImageResolver:
-    """Turns image names of the catalog into references."""
+    """Turns image names of the catalog into references; `origin_of` tells the file of an image of the release."""
 
-    def __init__(self, catalog: ImageCatalog, release: str, wanted: Images | None, ledger: Ledger) -> None:
+    def __init__(
+        self,
+        catalog: ImageCatalog,
+        release: str,
+        wanted: Images | None,
+        ledger: Ledger,
+        origin_of: Callable[[str, str], str],
+    ) -> None:
         self._catalog = catalog
+        self._origin_of = origin_of
         self._images = images = release_set(catalog, release)
         self._release = release
         self._registry = wanted.registry if wanted else None
@@ -50,9 +60,8 @@ class ImageResolver:
                 about=["spec.engine", "spec.accelerator", "spec.release", "spec.provider"],
             )
         override = self._overrides.get(name)
-        self._ledger.note(
-            path, Origin(OriginKind.CATALOG, f"image {name} of release {self._release} (images/catalog.yaml)")
-        )
+        file = self._origin_of(self._release, name)
+        self._ledger.note(path, Origin(OriginKind.CATALOG, f"image {name} of release {self._release} ({file})"))
         if override is not None or self._registry:
             self._ledger.note((*path, "reference"), formula("the catalog's image with spec.images applied"))
         overridden = override is not None and bool(override.tag or override.digest or override.repository)

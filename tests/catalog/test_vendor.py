@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -91,10 +92,78 @@ def test_one_image_of_ones_own_leaves_the_others_of_the_release_alone(acme: Path
     assert catalog.notices == ["image envoy of release 1.0 shadows the one in images/catalog.yaml"]
 
 
-def test_engine_flags_that_nobody_has_are_told(acme: Path) -> None:
-    file = acme / "provider.yaml"
-    wrong = "- when: {engine: vllm}\n  add:\n    engineArgs: {max-model-length: 4096, enforce-eager: true}\n"
-    file.write_text(file.read_text(encoding="utf-8") + wrong, encoding="utf-8")
-    (problem,) = lint_catalog(acme)
-    assert "no known version of vllm has a flag --max-model-length" in str(problem)
-    assert "max-model-len" in problem.fix
+def spoil(directory: Path, file: str, old: str, new: str) -> list[str]:
+    path = directory / file
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new, 1), encoding="utf-8")
+    return [f"{problem.source.line}: {problem.what} | {problem.fix}" for problem in lint_catalog(directory)]
+
+
+WRONG = {
+    "in a contribution to one engine": (
+        "provider.yaml",
+        "- add:\n    tolerations",
+        "- when: {engine: vllm}\n  add: {engineArgs: {max-model-length: 4096, enforce-eager: true}}\n"
+        "- add:\n    tolerations",
+        "8: contributions[0].add.engineArgs.max-model-length: no known version of vllm has a flag --max-model-length "
+        "| did you mean 'max-model-len'?",
+    ),
+    "in a contribution to any engine": (
+        "provider.yaml",
+        "- add:\n    tolerations",
+        "- add:\n    engineArgs: {enforce-eagre: true}\n    tolerations",
+        "8: contributions[0].add.engineArgs.enforce-eagre: none of sglang, sim, trtllm, vllm has a flag "
+        "--enforce-eagre | did you mean 'enforce-eager'?",
+    ),
+    "in the defaults of a cell": (
+        "accelerator.yaml",
+        "{prefill: {parallelism: {tensor: 2}},",
+        "{prefill: {engineArgs: {blocksize: 64}},",
+        "17: support[0].defaults.roles.prefill.engineArgs.blocksize: none of vllm has a flag --blocksize "
+        "| did you mean 'block-size'?",
+    ),
+}
+
+
+@pytest.mark.parametrize(("file", "old", "new", "says"), WRONG.values(), ids=WRONG)
+def test_engine_flags_that_nobody_has_are_told(acme: Path, file: str, old: str, new: str, says: str) -> None:
+    assert spoil(acme, file, old, new) == [says]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("guide: pd-disaggregation", "guide: pd-disagregation", "12: support[0].guide: there is no guide 'pd-disagr"),
+        ("engines: [vllm]", "engines: []", "13: support[0].engines: must not be empty"),
+        ("engines: [vllm]", "engines: [vlm]", "13: support[0].engines[0]: there is no engine 'vlm' | did you mean"),
+        ("accelerators: [acme-x1]", "accelerators: [nvidia-h200]", "14: support[0].accelerators: acme-x1 is not among"),
+        ("[acme-cloud, generic]", "[acme-clod]", "15: support[0].providers[0]: there is no provider 'acme-clod'"),
+        ('"Acme\'s own lab"', '""', "16: support[0].status.source: must say where"),
+        ("{prefill: {para", "{encode: {para", "17: support[0].defaults.roles.encode: the guide has no role 'encode'"),
+        (
+            "guide: optimized-baseline",
+            "guide: pd-disaggregation",
+            "18: support[1]: vllm acme-x1 acme-cloud is listed in su",
+        ),
+        ("[acme-x1]", "[acme-x1, nvidia-h200]", "12: support[0]: vllm nvidia-h200 generic is listed in the guide alre"),
+        ("engines: [vllm]", "engines: [vllm, sglang]", "12: support[0]: no release set has an image 'sglang-acme'"),
+    ],
+)
+def test_faults_of_added_combinations_are_named(acme: Path, old: str, new: str, says: str) -> None:
+    found = spoil(acme, "accelerator.yaml", old, new)
+    assert any(problem.startswith(says) for problem in found), found
+
+
+def test_a_vendor_may_add_to_a_guide_of_its_own(acme: Path, own: Path) -> None:
+    vendor = acme / "vendor"
+    shutil.copytree(own, vendor)
+    (vendor / "hardware" / "more.yaml").write_text(
+        "apiVersion: catalog.llmdctl.io/v1alpha1\nkind: Provider\nname: cellar\nextends: generic\nsupport:\n"
+        "- {guide: tiny, engines: [toy], accelerators: [acme-x1], providers: [cellar],\n"
+        "   status: {upstream: none, source: our cellar, date: 2026-11}}\n",
+        encoding="utf-8",
+    )
+    assert lint_catalog(vendor) == []
+    made = load_catalog([str(vendor)]).guide("tiny")
+    assert made.matrix[-1].providers == ["cellar"]

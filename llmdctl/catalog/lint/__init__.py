@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
+from llmdctl.catalog.lint.cells import lint_support, lint_support_images
 from llmdctl.catalog.lint.contributions import lint_contributions, volume_names
 from llmdctl.catalog.lint.guides import lint_guide, lint_template_files, needed_images
 from llmdctl.catalog.lint.names import Loaded, Names
@@ -120,11 +122,18 @@ class _Linter:
             lint_contributions(entry, file, of_engines | volume_names(entry), names, self._problems)
             if isinstance(entry, Provider) and entry.extends:
                 self._check_extends(entry, file, names, ours)
+            if isinstance(entry, Accelerator | Provider):
+                lint_support(entry, file, partial(self._find_guide, ours), names, self._problems)
             if isinstance(entry, Guide):
                 templates = file.path.parent / "templates"
                 own_templates.append(templates)
                 lint_guide(entry, file, [templates, *shared], names, self._problems)
         lint_template_files(own_templates, self._problems)
+
+    def _find_guide(self, ours: Catalog, name: str) -> Guide | None:
+        found = self._entries.get(("Guide", name))
+        guide = found[0] if found else ours.guides.get(name)
+        return guide if isinstance(guide, Guide) else None
 
     def _check_extends(self, provider: Provider, file: EntryFile, names: Names, ours: Catalog) -> None:
         names.check("provider", provider.extends, file, ("extends",), self._problems)
@@ -146,8 +155,10 @@ class _Linter:
             return  # which images are needed follows from entries that load
         catalog = self._catalog()
         for entry, file in self._entries.values():
-            if isinstance(entry, Accelerator):
-                self._check_family(entry, file, catalog)
+            if isinstance(entry, Accelerator) and not self._check_family(entry, file, catalog):
+                continue
+            if isinstance(entry, Accelerator | Provider):
+                lint_support_images(entry, file, catalog, self._problems)
             if not isinstance(entry, Guide):
                 continue
             needed = needed_images(entry, catalog.accelerators)
@@ -156,9 +167,12 @@ class _Linter:
                     what = f"release set {release} has no image {missing!r}, which the matrix needs"
                     self._problems.at(file, ("matrix",), what, "add it to the image catalog")
 
-    def _check_family(self, accelerator: Accelerator, file: EntryFile, catalog: Catalog) -> None:
+    def _check_family(self, accelerator: Accelerator, file: EntryFile, catalog: Catalog) -> bool:
+        """True when some engine has an image for the family."""
         wanted = [f"{engine}-{accelerator.family}" for engine in catalog.engines]
-        if not any(name in release.images for release in catalog.images.releases.values() for name in wanted):
-            what = f"no release set has an engine image for family {accelerator.family!r}, so nothing can be rendered"
-            fix = f"add an ImageCatalog beside it, with one of the images {', '.join(wanted)}"
-            self._problems.at(file, ("family",), what, fix)
+        if any(name in release.images for release in catalog.images.releases.values() for name in wanted):
+            return True
+        what = f"no release set has an engine image for family {accelerator.family!r}, so nothing can be rendered"
+        fix = f"add an ImageCatalog beside it, with one of the images {', '.join(wanted)}"
+        self._problems.at(file, ("family",), what, fix)
+        return False

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from llmdctl.catalog.lint.flags import has_table, lint_flags, lint_flags_of_any
 from llmdctl.catalog.lint.names import Names
 from llmdctl.catalog.lint.problem import Problems
-from llmdctl.catalog.model import Add, Engine, Entry, Scaled, When
+from llmdctl.catalog.model import Add, Contribution, Engine, Entry, Scaled, When
 from llmdctl.catalog.roots import EntryFile
-from llmdctl.engines.tables import known_versions, load_table
 from llmdctl.findings import Path
-from llmdctl.manifest.typed import fields_of, nearest
+from llmdctl.manifest.typed import fields_of
 
 
 def lint_when(when: When, file: EntryFile, path: Path, names: Names, problems: Problems) -> None:
@@ -39,11 +39,18 @@ def lint_contributions(entry: Entry, file: EntryFile, volumes: set[str], names: 
         lint_when(contribution.when, file, (*path, "when"), names, problems)
         for inner, what in _faults(contribution.add, volumes):
             problems.at(file, (*path, "add", *inner), what)
-        own = [entry.name] if isinstance(entry, Engine) else contribution.when.engine or []
-        for engine in [own] if isinstance(own, str) else own:
-            for name, fix in _unknown_flags(engine, contribution.add.engine_args or {}):
-                what = f"no known version of {engine} has a flag --{name}"
-                problems.at(file, (*path, "add", "engineArgs", name), what, fix)
+        _lint_engine_args(entry, contribution, file, (*path, "add", "engineArgs"), names, problems)
+
+
+def _lint_engine_args(
+    entry: Entry, contribution: Contribution, file: EntryFile, path: Path, names: Names, problems: Problems
+) -> None:
+    args = contribution.add.engine_args or {}
+    own = entry.name if isinstance(entry, Engine) else contribution.when.engine
+    if own:
+        lint_flags([own] if isinstance(own, str) else own, args, file, path, problems)
+    else:
+        lint_flags_of_any([name for name in names.known("engine") if has_table(name)], args, file, path, problems)
 
 
 def _faults(add: Add, volumes: set[str]) -> Iterator[tuple[Path, str]]:
@@ -100,12 +107,3 @@ def _unique(field: str, keys: Iterable[Any]) -> Iterator[tuple[Path, str]]:
         elif key in seen:
             yield (field, index), f"{key!r} stands in the list twice"
         seen.add(key if isinstance(key, str) else None)
-
-
-def _unknown_flags(engine: str, args: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Engine flags that no version with a table has, each with a hint."""
-    tables = [table for version in known_versions(engine) if (table := load_table(engine, version)) is not None]
-    for name in args if tables else ():
-        if not any(table.canonical(name) for table in tables):
-            close = nearest(name, tables[-1].flags)
-            yield name, f"did you mean {close!r}?" if close else "see the engine's --help"

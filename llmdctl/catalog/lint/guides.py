@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import product
 from pathlib import Path as FilePath
 
+from llmdctl.catalog.lint.cells import lint_cells, lint_roles
 from llmdctl.catalog.lint.contributions import lint_when
+from llmdctl.catalog.lint.flags import lint_default_flags
 from llmdctl.catalog.lint.names import Names
 from llmdctl.catalog.lint.problem import Problems
 from llmdctl.catalog.lint.templates import lint_template
-from llmdctl.catalog.model import Accelerator, Cell, Guide
+from llmdctl.catalog.model import Accelerator, Guide
 from llmdctl.catalog.roots import EntryFile
-from llmdctl.catalog.select import Combination, combinations, find_cell, image_names
+from llmdctl.catalog.select import combinations, find_cell, image_names
 from llmdctl.findings import SourceRef, UserError
-from llmdctl.manifest.typed import fields_of
-from llmdctl.spec.model import Roles, SpecFields
+from llmdctl.spec.model import SpecFields
 from llmdctl.spec.paths import find_target
 
 README = "README.md"
@@ -31,14 +31,17 @@ def lint_guide(guide: Guide, file: EntryFile, templates: list[FilePath], names: 
         for index, name in enumerate(getattr(guide, field)):
             names.check(field[:-1], name, file, (field, index), problems)
     _lint_unsupported(guide, file, problems)
-    _lint_matrix(guide, file, names, problems)
+    lint_cells(guide.matrix, [guide] * len(guide.matrix), "matrix", file, names, problems)
+    engines = {engine for cell in guide.matrix for engine in cell.engines}
+    lint_default_flags(engines, guide.defaults, file, ("defaults",), problems)
     _lint_listed((guide.defaults,), guide, file, ("defaults",), problems)
     for name, preset in guide.presets.items():
         path = ("presets", name, "defaults")
         names.check_defaults(preset.defaults, file, path, problems)
-        _lint_roles(preset.defaults, guide, file, path, problems)
+        lint_default_flags(engines, preset.defaults, file, path, problems)
+        lint_roles(preset.defaults, guide, file, path, problems)
         _lint_listed((preset.defaults, guide.defaults), guide, file, path, problems)
-    _lint_roles(guide.defaults, guide, file, ("defaults",), problems)
+    lint_roles(guide.defaults, guide, file, ("defaults",), problems)
     for index, made in enumerate(guide.objects):
         lint_when(made.when, file, ("objects", index, "when"), names, problems)
         if not any(_has_template(directory, made.template) for directory in templates):
@@ -62,31 +65,6 @@ def _lint_unsupported(guide: Guide, file: EntryFile, problems: Problems) -> None
             problems.at(file, ("unsupported", index), error.what, error.fix)
 
 
-def _lint_matrix(guide: Guide, file: EntryFile, names: Names, problems: Problems) -> None:
-    first: dict[Combination, int] = {}
-    for index, cell in enumerate(guide.matrix):
-        for field in ("engines", "accelerators", "providers"):
-            listed = getattr(cell, field)
-            if not listed:
-                problems.at(file, ("matrix", index, field), "must not be empty")
-            for position, name in enumerate(listed):
-                names.check(field[:-1], name, file, ("matrix", index, field, position), problems)
-        if not cell.status.source.strip():
-            problems.at(file, ("matrix", index, "status", "source"), "must say where upstream says so")
-        path = ("matrix", index, "defaults")
-        names.check_defaults(cell.defaults, file, path, problems)
-        _lint_roles(cell.defaults, guide, file, path, problems)
-        for combination in _combinations(cell):
-            if first.setdefault(combination, index) != index:
-                what = f"{' '.join(combination)} is listed in matrix[{first[combination]}] already"
-                problems.at(file, ("matrix", index), what, "only the first would count: remove one")
-
-
-def _combinations(cell: Cell) -> list[Combination]:
-    """Those of one cell, each once."""
-    return list(dict.fromkeys(product(cell.engines, cell.accelerators, cell.providers)))
-
-
 def _lint_listed(
     layers: Sequence[SpecFields], guide: Guide, file: EntryFile, path: tuple[str | int, ...], problems: Problems
 ) -> None:
@@ -99,14 +77,6 @@ def _lint_listed(
         problems.at(file, path, "engine, accelerator and provider need a default")
     elif find_cell(guide, *chosen) is None:
         problems.at(file, path, f"the matrix does not list {' '.join(chosen)}", "list it, or change the defaults")
-
-
-def _lint_roles(
-    defaults: SpecFields, guide: Guide, file: EntryFile, path: tuple[str | int, ...], problems: Problems
-) -> None:
-    for key, (field, _) in fields_of(Roles).items():
-        if defaults.roles and getattr(defaults.roles, field.name) is not None and key not in guide.roles:
-            problems.at(file, (*path, "roles", key), f"the guide has no role {key!r}")
 
 
 def _lint_readme(path: FilePath, problems: Problems) -> None:

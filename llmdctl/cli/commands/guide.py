@@ -28,7 +28,11 @@ def _group() -> None:
     """
 
 
-def list_guides(catalogs: options.CatalogOption = None, output: OutputOption = Format.TEXT) -> None:
+def list_guides(
+    catalogs: options.CatalogOption = None,
+    output: OutputOption = Format.TEXT,
+    quiet: options.QuietOption = False,
+) -> None:
     """List the guides of the catalog.
 
     Example: llmdctl guide list -o json
@@ -38,7 +42,7 @@ def list_guides(catalogs: options.CatalogOption = None, output: OutputOption = F
 
     catalog = options.open_catalog(catalogs or ())
     guides = guide_list(catalog)
-    _tell(catalog.notices)
+    options.print_notices(catalog.notices, quiet=quiet)
     if output is Format.TEXT:
         write_out(list_text(guides))
     else:
@@ -49,6 +53,7 @@ def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Guide.")],
     catalogs: options.CatalogOption = None,
     output: OutputOption = Format.TEXT,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Show a guide: what it needs, its presets, listed combinations, images, and parameters with their defaults.
 
@@ -59,13 +64,8 @@ def show(
 
     catalog = options.open_catalog(catalogs or ())
     data = guide_data(name, catalog)
-    _tell(catalog.notices)
+    options.print_notices(catalog.notices, quiet=quiet)
     if output is Format.TEXT:
         write_out(show_text(data))
     else:
         write_data(data, output)
-
-
-def _tell(notices: list[str]) -> None:
-    for notice in notices:
-        typer.echo(f"notice: {notice}", err=True)

@@ -30,6 +30,7 @@ def list_images(
     release: Annotated[str | None, typer.Option("--release", help="Release set; all when absent.")] = None,
     catalogs: options.CatalogOption = None,
     output: Annotated[Format, typer.Option("-o", "--output", help="Output format.")] = Format.TEXT,
+    quiet: options.QuietOption = False,
 ) -> None:
     """List images by release, with the version inside and how sure the tag is.
 
@@ -39,6 +40,7 @@ def list_images(
 
     catalog = options.open_catalog(catalogs or ())
     rows = image_list(catalog, guide=guide, release=release)
+    options.print_notices(catalog.notices, quiet=quiet)
     if output is Format.TEXT:
         write_out(image_text(rows))
     else:

@@ -34,6 +34,7 @@ def init(
     migrate: Annotated[
         str | None, typer.Option("--migrate", metavar="FILE", help="Rewrite a stack file of an older version instead.")
     ] = None,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Write a small, commented stack file.
 
@@ -52,13 +53,13 @@ def init(
         engine=engine, accelerator=accelerator, provider=provider, preset=preset, name=name, namespace=namespace
     )
     text = starter_stack(guide, choices, catalog)
-    for notice in catalog.notices:
-        typer.echo(f"notice: {notice}", err=True)
+    options.print_notices(catalog.notices, quiet=quiet)
     if destination == STDOUT:
         write_out(text)
     else:
         _write(Path(destination), text, force=force)
-        typer.echo(f"wrote {destination}; next: llmdctl plan -f {destination}", err=True)
+        if not quiet:
+            typer.echo(f"wrote {destination}; next: llmdctl plan -f {destination}", err=True)
 
 
 def _migrate(file: str) -> None:

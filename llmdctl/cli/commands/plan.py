@@ -34,6 +34,7 @@ def plan(
     allow_unsupported: options.AllowOption = False,
     catalogs: options.CatalogOption = None,
     output: Annotated[Format, typer.Option("-o", "--output", help="Output format.")] = Format.TEXT,
+    quiet: options.QuietOption = False,
 ) -> None:
     """Print every resolved value of a stack with where it comes from.
 
@@ -49,7 +50,8 @@ def plan(
         namespace=namespace, name=name, kube_version=kube_version,
     )  # fmt: skip
     made, _ = options.make_plan(
-        options.StackOptions(guide, file, flags, settings or (), strings or (), allow_unsupported, catalogs or ())
+        options.StackOptions(guide, file, flags, settings or (), strings or (), allow_unsupported, catalogs or ()),
+        quiet=quiet,
     )
     rows = [
         (format_path(where), value, origin)

@@ -102,6 +102,7 @@ def _render_all(
         catalog, Path(destination), guides=[guide] if guide else None, release=release, check=check,
         cache=_template_cache(),
     )  # fmt: skip
+    options.print_notices(catalog.notices, quiet=quiet)
     if not quiet:
         typer.echo(coverage_text(coverage, destination), nl=False)
     reports = [outcome.report for outcome in coverage.outcomes if outcome.report is not None]
