@@ -220,6 +220,10 @@ class Catalog:
             raise self._unknown("release set", name, list(self.images.releases))
         return self._require(kind, name)[1]
 
+    def root_of_guide(self, guide: str) -> Path:
+        """The catalog's directory that a guide comes from."""
+        return self._require("Guide", guide)[2].directory
+
     def template_dirs(self, guide: str) -> list[Path]:
         """Directories in which a guide's templates are looked up: its own, its root's shared ones, ours."""
         _, file, root = self._require("Guide", guide)

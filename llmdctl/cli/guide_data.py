@@ -7,10 +7,13 @@ import types
 from collections.abc import Mapping
 from typing import Any, Literal, Union, get_args, get_origin
 
+from llmdctl.catalog.coverage import seen
 from llmdctl.catalog.load import Catalog
 from llmdctl.catalog.model import Guide
+from llmdctl.catalog.roots import builtin_directory
 from llmdctl.catalog.select import combinations, image_names
 from llmdctl.findings import Path, UserError, format_path
+from llmdctl.operate.matrix import Variant
 from llmdctl.plan.build import build_plan
 from llmdctl.plan.origin import Ledger
 from llmdctl.plan.parallelism import plan_parallelism
@@ -53,7 +56,7 @@ def guide_data(name: str, catalog: Catalog) -> dict[str, Any]:
         "parameters": _parameters(guide, resolved),
         "unsupported": list(guide.unsupported),
         "presets": [_preset(guide, preset, catalog) for preset in guide.presets],
-        "matrix": _matrix(guide),
+        "matrix": _matrix(guide, catalog),
         "images": _images(resolved, catalog),
         "sources": guide.sources,
     }
@@ -92,7 +95,7 @@ def _needs(resolved: Resolved) -> dict[str, Any]:
     """Accelerators of each role, and the nodes that they come from."""
     selection, spec = resolved.selection, resolved.stack.spec
     accelerator, roles = selection.accelerator, []
-    for name in selection.guide.roles:
+    for name in selection.roles:
         role = getattr(spec.roles, name, None) or Role()
         sizes = plan_parallelism(name, role, accelerator, selection.model, Ledger(), ())
         replicas = 1 if role.replicas is None else role.replicas
@@ -188,7 +191,9 @@ def _preset(guide: Guide, name: str, catalog: Catalog) -> dict[str, Any]:
     }
 
 
-def _matrix(guide: Guide) -> list[dict[str, Any]]:
+def _matrix(guide: Guide, catalog: Catalog) -> list[dict[str, Any]]:
+    # Another root's guide may share the name of one of ours; of that one nothing was seen.
+    ours = seen() if catalog.root_of_guide(guide.name) == builtin_directory() else {}
     return [
         {
             "engine": engine,
@@ -197,6 +202,7 @@ def _matrix(guide: Guide) -> list[dict[str, Any]]:
             "upstream": cell.status.upstream,
             "source": cell.status.source,
             "date": cell.status.date,
+            "ours": list(ours.get(Variant(guide.name, engine, accelerator, provider).folder, ())),
             "note": cell.note,
         }
         for (engine, accelerator, provider), cell in combinations(guide)

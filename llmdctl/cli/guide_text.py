@@ -65,13 +65,17 @@ def _pod_security(rows: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _matrix(cells: Sequence[dict[str, Any]]) -> list[str]:
-    rows = [("ENGINE", "ACCELERATOR", "PROVIDER", "UPSTREAM", "READ", "NOTE")]
+    rows = [("ENGINE", "ACCELERATOR", "PROVIDER", "UPSTREAM", "READ", "OURS", "NOTE")]
     rows += [
-        (cell["engine"], cell["accelerator"], cell["provider"], cell["upstream"], cell["date"], cell["note"])
+        (
+            *(cell[key] for key in ("engine", "accelerator", "provider", "upstream", "date")),
+            ", ".join(cell["ours"]) or "-",
+            cell["note"],
+        )
         for cell in cells
     ]
     return [
-        "Listed combinations (upstream's word; nothing was run on hardware by llmdctl)",
+        "Listed combinations: upstream's word, and what passes here (nothing was run on hardware by llmdctl)",
         *_table(rows, indent="  "),
     ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import field
@@ -78,6 +79,22 @@ class Coverage:
     def faulty(self) -> list[Outcome]:
         """Variants whose objects have findings."""
         return [outcome for outcome in self.outcomes if outcome.report is not None and outcome.report.findings]
+
+
+_OF_RULES = re.compile(r"(?!YML|SCH|ADM)")
+
+
+def passed_layers(outcome: Outcome) -> tuple[str, ...]:
+    """What a rendered variant passed: `renders`; `schema` when every object could be checked and none is refused;
+    `rules` when no rule found anything.
+    """
+    report = outcome.report
+    if outcome.skipped or report is None:
+        return () if outcome.skipped else ("renders",)
+    by_rules = [finding for finding in report.findings if _OF_RULES.match(finding.code)]
+    whole = report.coverage.objects_validated == outcome.objects
+    schema = ("schema",) if whole and len(by_rules) == len(report.findings) else ()
+    return ("renders", *schema, *(() if by_rules else ("rules",)))
 
 
 def declared(catalog: Catalog, guides: list[str] | None = None) -> Iterator[Variant]:

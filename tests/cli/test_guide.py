@@ -123,3 +123,11 @@ def test_wrong_use(args: list[str], says: str, capsys: Capture, monkeypatch: Pat
     assert result.code == 2
     assert says in result.err
     assert result.out == ""
+
+
+@pytest.mark.parametrize("name", load_catalog().names("Guide"))
+def test_every_guide_and_preset_can_be_shown(name: str, capsys: Capture, monkeypatch: Patch) -> None:
+    data = shown(capsys, monkeypatch, name)
+    assert data["default"]["accelerators"] > 0
+    assert all(preset["accelerators"] > 0 for preset in data["presets"])
+    assert name in run_cli(capsys, monkeypatch, "guide", "show", name).out

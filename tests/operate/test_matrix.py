@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from llmdctl.catalog.coverage import FILE, seen
 from llmdctl.catalog.load import Catalog, load_catalog
 from llmdctl.engines import find_engine, load_table, parse
+from llmdctl.findings import Finding, Severity
 from llmdctl.findings.versions import Version
 from llmdctl.manifest import read_paths
-from llmdctl.operate.matrix import Coverage, declared, render_matrix
+from llmdctl.operate.matrix import Coverage, declared, passed_layers, render_matrix
 from llmdctl.plan.build import build_plan
 
 RELEASES = ("0.8", "0.9", "1.0")
@@ -65,6 +69,31 @@ def test_no_rule_is_skipped_because_a_version_or_its_flags_are_unknown(
         "the input has no InferencePool",
     }
     assert reasons <= absent
+
+
+def test_what_the_guides_say_of_each_cell_is_what_was_seen(
+    root: Path, coverage: dict[str, tuple[Coverage, Path]]
+) -> None:
+    spec = importlib.util.spec_from_file_location("make_coverage", root / "scripts" / "make_coverage.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    text = module.document({release: found for release, (found, _) in coverage.items()})
+    assert FILE.read_text(encoding="utf-8") == text, "run scripts/make_coverage.py"
+    assert set(seen().values()) == {("renders", "schema", "rules")}
+
+
+def test_layers_that_are_not_passed_are_not_told(coverage: dict[str, tuple[Coverage, Path]]) -> None:
+    outcome = coverage["1.0"][0].rendered[0]
+    assert outcome.report is not None
+    assert passed_layers(outcome) == ("renders", "schema", "rules")
+    assert passed_layers(replace(outcome, report=None)) == ("renders",)
+    assert passed_layers(replace(outcome, skipped="why")) == ()
+    # An object that nobody could check.
+    assert passed_layers(replace(outcome, objects=outcome.objects + 1)) == ("renders", "rules")
+    for code, left in (("KVT003", ("renders", "schema")), ("SCH001", ("renders", "rules"))):
+        finding = Finding(code=code, severity=Severity.ERROR, title="x")
+        assert passed_layers(replace(outcome, report=replace(outcome.report, findings=(finding,)))) == left
 
 
 def test_each_variant_has_a_folder_of_its_own(coverage: dict[str, tuple[Coverage, Path]]) -> None:
