@@ -39,10 +39,14 @@ def find_cell(guide: Guide, engine: str, accelerator: str, provider: str) -> Cel
 
 
 def nearest_cell(guide: Guide, engine: str, accelerator: str, provider: str) -> tuple[Combination, Cell] | None:
-    """The nearest listed combination with the same engine, and its cell: sizes of roles depend on the engine most."""
+    """The nearest listed combination, and its cell; one with the same engine if there is any.
+
+    Sizes of roles depend on the engine most, but those of another engine are nearer than one accelerator a role.
+    """
     listed = dict(combinations(guide))
     ranked = sorted(listed, key=lambda found: _distance(found, (engine, accelerator, provider)))
-    return next(((found, listed[found]) for found in ranked if found[0] == engine), None)
+    chosen = next((found for found in ranked if found[0] == engine), ranked[0] if ranked else None)
+    return (chosen, listed[chosen]) if chosen else None
 
 
 def combinations(guide: Guide) -> list[tuple[Combination, Cell]]:

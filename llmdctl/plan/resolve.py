@@ -16,7 +16,7 @@ from llmdctl.manifest.typed import Problem, TypedError, dump, load, nearest
 from llmdctl.plan.merge import OriginOf, merge
 from llmdctl.plan.origin import Ledger, Origin, OriginKind, formula
 from llmdctl.plan.request import Request
-from llmdctl.spec.model import API_VERSION, KIND, InferenceStack, SpecFields
+from llmdctl.spec.model import API_VERSION, KIND, InferenceStack, Role, Roles, SpecFields
 
 BASE: dict[str, Any] = {
     "metadata": {"namespace": "llm-d"},
@@ -281,13 +281,23 @@ def _catalog_layers(selection: Selection, catalog: Catalog) -> list[tuple[Origin
     guide = selection.guide
     add("Guide", guide.name, guide.defaults)
     if selection.borrowed and selection.borrowed[1].defaults.roles:
-        sizes = SpecFields(roles=selection.borrowed[1].defaults.roles)
+        sizes = SpecFields(roles=_sizes(selection.borrowed[1].defaults.roles))
         add("Guide", guide.name, sizes, f", matrix of {' '.join(selection.borrowed[0])}")
     if selection.cell:
         add("Guide", guide.name, selection.cell.defaults, ", matrix")
     if selection.preset:
         add("Guide", guide.name, selection.preset.defaults, ", preset")
     return layers
+
+
+def _sizes(roles: Roles) -> Roles:
+    """Sizes alone: flags and environment of a listed combination hold for its engine and its accelerator."""
+    kept = {
+        name: Role(replicas=role.replicas, parallelism=role.parallelism)
+        for name in ("prefill", "decode", "encode")
+        if (role := getattr(roles, name)) is not None
+    }
+    return Roles(**kept)
 
 
 def _refuse_unsupported(data: Mapping[str, Any], selection: Selection, layer: Any) -> None:

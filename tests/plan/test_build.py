@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from llmdctl.catalog.load import load_catalog
 from llmdctl.findings import UserError, format_path
+from llmdctl.plan.build import build_plan
 from llmdctl.plan.model import Plan, RolePlan
+from llmdctl.plan.origin import Origin, OriginKind
+from llmdctl.plan.request import Request, UserLayer
 
 PD = "pd-disaggregation"
 PVC = {"pvc": {"claimName": "models"}}
@@ -365,6 +370,24 @@ def test_an_unlisted_combination_takes_the_sizes_of_the_nearest(
     plan = make_plan(PD, {"engine": engine, "accelerator": "nvidia-h100", "provider": "gke-a4x"}, allow=True)
     assert (role(plan, "prefill").parallelism.tensor, role(plan, "decode").parallelism.tensor) == sizes
     assert f"the sizes of its roles are those of {engine} nvidia-h100" in "; ".join(plan.notices)
+
+
+def test_an_engine_that_no_guide_lists_takes_the_sizes_of_another(root: Path, tmp_path: Path) -> None:
+    ours = (root / "guides/_catalog/engines/vllm.yaml").read_text(encoding="utf-8")
+    (tmp_path / "engine.yaml").write_text(ours.replace("name: vllm\n", "name: acme\n"), encoding="utf-8")
+    image = {"repository": "registry.example/acme", "tag": "v1", "component": "vllm", "version": "0.30.0"}
+    provenance = {"source": "a test", "confidence": "published"}
+    image_catalog = {
+        "apiVersion": "catalog.llmdctl.io/v1alpha1",
+        "kind": "ImageCatalog",
+        "releases": {"1.0": {"images": {"acme-nvidia": {**image, "provenance": provenance}}}},
+    }
+    (tmp_path / "images.yaml").write_text(json.dumps(image_catalog), encoding="utf-8")
+    stack = {"spec": {"guide": PD, "engine": "acme"}}
+    layer = UserLayer(stack, lambda _: Origin(OriginKind.FLAG, "test"))
+    plan = build_plan(Request((layer,), allow_unsupported=True), load_catalog([str(tmp_path)]))
+    assert [found.parallelism.tensor for found in plan.roles] == [1, 4]
+    assert "the sizes of its roles are those of vllm nvidia-h200 generic" in plan.notices
 
 
 @pytest.mark.parametrize("side", ["requests", "limits"])
