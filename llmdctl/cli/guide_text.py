@@ -7,6 +7,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from llmdctl.findings import counted
 from llmdctl.findings.text import escape
 
 WIDTH = 100
@@ -49,8 +50,8 @@ def _needs(default: dict[str, Any]) -> list[str]:
         f"Needs by default: {default['accelerators']} x {default['accelerator']} "
         f"({default['engine']}, {default['model']}, provider {default['provider']})",
         *(
-            f"  {role['name']:<8} {role['replicas']} x {role['podsPerReplica']} pod(s) of "
-            f"{role['acceleratorsPerPod']} accelerators"
+            f"  {role['name']:<8} {role['replicas']} x {counted(role['podsPerReplica'], 'pod')} of "
+            + counted(role["acceleratorsPerPod"], "accelerator")
             for role in default["roles"]
         ),
         f"  nodes    {node['architecture']}, at least {node['atLeast']} x {node['resource']} of "

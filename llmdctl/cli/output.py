@@ -113,9 +113,20 @@ def _write_file(path: Path, text: str) -> None:
 
 def write_out(text: str) -> None:
     """Writes to stdout; what its encoding lacks as escapes. A reader that went away (`| head`) is no error."""
-    encoding = sys.stdout.encoding or "utf-8"
+    _write_bytes(text.encode(sys.stdout.encoding or "utf-8", "backslashreplace"))
+
+
+def write_manifests(text: str) -> bytes:
+    """Writes YAML to stdout and returns its bytes: UTF-8 whatever the locale says, since escapes would change it."""
+    data = text.encode()
+    _write_bytes(data)
+    return data
+
+
+def _write_bytes(data: bytes) -> None:
     try:
-        sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding))
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
         sys.stdout.flush()
     except BrokenPipeError:
         # The interpreter flushes stdout once more at exit, which must not fail again.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from llmdctl.findings import Report, Severity
+from llmdctl.findings import Report, Severity, counted
 from llmdctl.findings.text import found
 from llmdctl.operate.matrix import Coverage, Outcome
 from llmdctl.plan.model import Plan, RolePlan
@@ -20,8 +20,8 @@ def render_summary(rendered: Rendered, report: Report | None, destination: str) 
         f"{stack.accelerator}, provider {stack.provider}, llm-d {stack.release}, Kubernetes {stack.kube_version}",
         f"model {plan.model.id}",
         *(_role_line(plan, role) for role in plan.roles),
-        f"  total    {_total(plan)} accelerators",
-        f"rendered {len(rendered.objects)} objects{'' if destination == '-' else ' into ' + destination}",
+        f"  total    {counted(_total(plan), 'accelerator')}",
+        f"rendered {counted(len(rendered.objects), 'object')}{'' if destination == '-' else ' into ' + destination}",
         *(f"  {obj['kind']:<22} {obj['metadata']['name']}" for obj in rendered.objects),
         _checked_line(report),
     ]
@@ -57,7 +57,7 @@ def _counts(outcomes: Sequence[Outcome]) -> str:
     clean = sum(1 for report in checked if not report.findings)
     objects = sum(outcome.objects for outcome in rendered)
     return (
-        f"{len(outcomes)} declared, {len(rendered)} rendered ({objects} objects), {len(checked)} validated, "
+        f"{len(outcomes)} declared, {len(rendered)} rendered ({counted(objects, 'object')}), {len(checked)} validated, "
         f"{clean} without a finding, {len(outcomes) - len(rendered)} skipped"
     )
 
@@ -68,7 +68,7 @@ def _role_line(plan: Plan, role: RolePlan) -> str:
     front = f", sidecar on {role.serving_port}" if role.sidecar else ""
     how = "claimed by DRA" if role.pod.resource_claims and plan.stack.device_mode == "dra" else "by device plugin"
     return (
-        f"  {role.name:<8} {role.replicas} x {ranks}: {sizes.accelerators} accelerators a pod ({how}), "
+        f"  {role.name:<8} {role.replicas} x {ranks}: {counted(sizes.accelerators, 'accelerator')} a pod ({how}), "
         f"engine on {role.engine_port}{front}"
     )
 
@@ -82,7 +82,7 @@ def _checked_line(report: Report | None) -> str:
         return "checked  nothing (--no-validate)"
     counts = report.coverage
     return (
-        f"checked  {counts.objects_validated} of {counts.objects_total} objects against Kubernetes "
+        f"checked  {counts.objects_validated} of {counted(counts.objects_total, 'object')} against Kubernetes "
         f"{report.target.kube_version} and the custom resources of llm-d {report.target.release}, "
-        f"{counts.rules_run} rules run, {counts.rules_skipped} skipped: {found(report)}"
+        f"{counted(counts.rules_run, 'rule')} run, {counts.rules_skipped} skipped: {found(report)}"
     )

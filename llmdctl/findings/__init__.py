@@ -5,6 +5,7 @@ from llmdctl.findings.model import Evidence, Finding, ObjectRef, Severity, Sourc
 from llmdctl.findings.place import MapKey, Path, Place, format_path
 from llmdctl.findings.registry import Hit, Outcome, Rule, RuleRegistry, Skip, Unresolved
 from llmdctl.findings.report import Coverage, Report, SkippedCheck, Target
+from llmdctl.findings.words import counted
 
 __all__ = [
     "Coverage",
@@ -26,5 +27,6 @@ __all__ = [
     "Target",
     "Unresolved",
     "UserError",
+    "counted",
     "format_path",
 ]

@@ -8,7 +8,7 @@ from typing import Any
 
 from llmdctl._version import __version__
 from llmdctl.findings.frozen import frozen
-from llmdctl.findings.model import Finding, ObjectRef, Severity
+from llmdctl.findings.model import Finding, ObjectRef, Severity, SourceRef
 
 
 @frozen
@@ -22,15 +22,21 @@ class Target:
 
 @frozen
 class SkippedCheck:
-    """A check that did not run: on one object, or (object None) at all."""
+    """A check that did not run: on one object, or (object None) at all. `source` is where the object stands."""
 
     code: str
     reason: str
     object: ObjectRef | None = None
+    source: SourceRef | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form."""
-        return {"code": self.code, "object": self.object.as_dict() if self.object else None, "reason": self.reason}
+        return {
+            "code": self.code,
+            "object": self.object.as_dict() if self.object else None,
+            "source": self.source.as_dict() if self.source else None,
+            "reason": self.reason,
+        }
 
 
 @frozen

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 
 from llmdctl.findings.model import Evidence, Finding, ObjectRef, Severity
-from llmdctl.findings.report import Report
+from llmdctl.findings.report import Report, SkippedCheck
+from llmdctl.findings.words import counted
 
 # Control characters, bidirectional overrides, invisible and tag characters, lone surrogates: a manifest could use them
 # to move the cursor, recolour the terminal or make a text read otherwise than it is.
@@ -20,6 +21,9 @@ _DIM = "2"
 
 OBJECTS = "SCH"
 """Code under which a report lists objects that it could not check; the others are checks that did not run."""
+
+LISTED = 3
+"""Objects that could not be checked for one reason and are named; the others are counted (`-v` names all)."""
 
 
 def escape(text: str) -> str:
@@ -36,8 +40,9 @@ def _written_out(code: int) -> str:
 def render_text(report: Report, *, colour: bool = False, verbose: int = 0, quiet: bool = False) -> str:
     """The report as text. It ends with one summary line that can be grepped; the exit code is not decided here.
 
-    `quiet` leaves only the first line of each finding; `verbose` of 1 or more also lists what was skipped, suppressed
-    or could not be resolved. `colour` adds ANSI codes.
+    `quiet` leaves only the first line of each finding. Objects that could not be checked are told, one line a reason;
+    `verbose` of 1 or more lists each of them, and what else was skipped, suppressed or could not be resolved.
+    `colour` adds ANSI codes.
     """
     paint = _Paint(colour)
     if quiet:
@@ -45,8 +50,7 @@ def render_text(report: Report, *, colour: bool = False, verbose: int = 0, quiet
     lines: list[str] = []
     for finding, consequences in _folded(report.findings):
         lines.extend(_block(finding, consequences, paint))
-    if verbose:
-        lines.extend(_unseen(report, paint))
+    lines.extend(_unseen(report, paint) if verbose else _unchecked_objects(report, paint))
     lines.append(summary(report))
     return _joined(lines)
 
@@ -59,13 +63,13 @@ def summary(report: Report) -> str:
     """The last line of a report: what was looked at and what was found."""
     seen = report.coverage
     parts = [
-        f"{_count(seen.objects_total, 'object')}: {seen.objects_validated} validated, {seen.objects_skipped} skipped",
+        f"{counted(seen.objects_total, 'object')}: {seen.objects_validated} validated, {seen.objects_skipped} skipped",
         f"rules: {seen.rules_run} run, {seen.rules_skipped} skipped",
         found(report),
     ]
     partly = sum(1 for check in report.skipped if check.code != OBJECTS) - seen.rules_skipped
     if partly > 0:
-        parts.append(f"{_count(partly, 'check')} left out where something was not known (-v lists them)")
+        parts.append(f"{counted(partly, 'check')} left out where something was not known (-v lists them)")
     if report.suppressed:
         parts.append(f"{len(report.suppressed)} suppressed")
     if report.unresolved:
@@ -74,16 +78,15 @@ def summary(report: Report) -> str:
 
 
 def found(report: Report) -> str:
-    """How many errors, warnings and infos, and how many of them are listed under their cause."""
-    counts = [_count(report.count(Severity.ERROR), "error"), _count(report.count(Severity.WARNING), "warning")]
-    if report.count(Severity.INFO):
-        counts.append(_count(report.count(Severity.INFO), "info"))
-    folded = len(report.findings) - len(_folded(report.findings))
-    return ", ".join(counts) + (f" ({folded} of them under their cause)" if folded else "")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    """How many errors, warnings and infos, and how many of each stand folded under their cause."""
+    shown = Counter(finding.severity for finding, _ in _folded(report.findings))
+    counts = []
+    for severity in Severity:
+        number = report.count(severity)
+        if number or severity is not Severity.INFO:
+            folded = number - shown[severity]
+            counts.append(counted(number, str(severity)) + (f" ({folded} folded under their cause)" if folded else ""))
+    return ", ".join(counts)
 
 
 class _Paint:
@@ -143,10 +146,29 @@ def _evidence(item: Evidence) -> str:
     return escape(f"{item.text} ({item.source})" if item.source else item.text)
 
 
+def _unchecked_objects(report: Report, paint: _Paint) -> list[str]:
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for check in report.skipped:
+        if check.code == OBJECTS:
+            by_reason[check.reason].append(_skipped_object(check))
+    lines = []
+    for reason, objects in by_reason.items():
+        more = len(objects) - LISTED
+        names = ", ".join(objects[:LISTED]) + (f" and {more} more" if more > 0 else "")
+        lines.append(f"{paint(_DIM, 'skipped')} {escape(names)}: {escape(reason)}")
+    return lines
+
+
+def _skipped_object(check: SkippedCheck) -> str:
+    if check.object is None or not check.object.name:
+        return check.source.file if check.source else "object"
+    return f"{check.object} ({check.source})" if check.source else str(check.object)
+
+
 def _unseen(report: Report, paint: _Paint) -> list[str]:
     lines = []
     for check in report.skipped:
-        about = f" {check.object}" if check.object else ""
+        about = f" {_skipped_object(check)}" if check.object else ""
         lines.append(f"{paint(_DIM, 'skipped')} {check.code}{escape(about)} {escape(check.reason)}")
     for word, findings in (("suppressed", report.suppressed), ("unresolved", report.unresolved)):
         for finding in findings:

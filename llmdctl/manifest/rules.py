@@ -24,7 +24,7 @@ REPEATED_OBJECT = Rule(
         "API group, kind, namespace and name identify an object: kubectl applies one after the other and the last "
         "wins, Helm and kustomize refuse the whole input"
     ),
-    fix="remove one, or give it another name",
+    fix="remove one, or give it another name; pass alternatives, such as overlays, to `validate` as paths of their own",
     references=("kubectl apply", "kustomize build"),
 )
 

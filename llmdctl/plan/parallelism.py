@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from llmdctl.catalog.model import Accelerator, ModelEntry
-from llmdctl.findings import Path, UserError
+from llmdctl.findings import Path, UserError, counted
 from llmdctl.plan.model import Balancing, ParallelismPlan
 from llmdctl.plan.origin import Ledger, formula
 from llmdctl.plan.ranks import check_balancing
@@ -30,7 +30,7 @@ def plan_parallelism(
     accelerators = -(-ranks // accelerator.ranks_per_accelerator) if accelerator.resource else 0
     if accelerators > accelerator.per_node:
         raise UserError(
-            f"{where}: a pod of role {name} needs {accelerators} accelerators",
+            f"{where}: a pod of role {name} needs {counted(accelerators, 'accelerator')}",
             why=f"a node with {accelerator.name} has {accelerator.per_node}, and a pod cannot span nodes",
             fix="make tensor smaller, or use an accelerator with larger nodes",
             about=[f"{where}.tensor", f"{where}.pipeline", f"{where}.dataLocal", "spec.accelerator"],

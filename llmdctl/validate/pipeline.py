@@ -73,7 +73,7 @@ class _Run:
         objects = []
         for document, reason in not_an_object(documents):
             if reason:
-                self.objects_skipped.append(SkippedCheck("SCH", reason, document.ref))
+                self.objects_skipped.append(SkippedCheck("SCH", reason, document.ref, document.source))
             else:
                 objects.append(document)
         return objects
@@ -85,7 +85,7 @@ class _Run:
             found, reason = layers.check(document)
             self.hits.extend(found)
             if reason:
-                self.objects_skipped.append(SkippedCheck("SCH", reason, document.ref))
+                self.objects_skipped.append(SkippedCheck("SCH", reason, document.ref, document.source))
 
     def view_rules(self, objects: Sequence[Document]) -> None:
         """The rules across objects."""

@@ -24,7 +24,7 @@ def test_problems_exit_with_one_in_every_format(tmp_path: Path, capsys: Capture,
     text = run_cli(capsys, monkeypatch, "catalog", "lint", str(tmp_path))
     assert text.code == 1
     assert f"{tmp_path}/moon.yaml:4:1: extends: there is no provider 'gk' (did you mean 'gke'?)\n" in text.out
-    assert text.out.endswith(": 1 problems\n")
+    assert text.out.endswith(": 1 problem\n")
     as_json = run_cli(capsys, monkeypatch, "catalog", "lint", str(tmp_path), "-o", "json")
     assert as_json.code == 1
     (problem,) = json.loads(as_json.out)["problems"]

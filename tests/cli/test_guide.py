@@ -13,6 +13,8 @@ from cli_run import run_cli
 
 from llmdctl.catalog.load import load_catalog
 from llmdctl.manifest import read_text
+from llmdctl.plan.build import build_plan
+from llmdctl.plan.request import Request, flag_layer
 from llmdctl.spec.paths import find_target
 
 Capture = pytest.CaptureFixture[str]
@@ -126,8 +128,17 @@ def test_wrong_use(args: list[str], says: str, capsys: Capture, monkeypatch: Pat
 
 
 @pytest.mark.parametrize("name", load_catalog().names("Guide"))
-def test_every_guide_and_preset_can_be_shown(name: str, capsys: Capture, monkeypatch: Patch) -> None:
+def test_every_guide_and_preset_says_what_its_plan_takes(name: str, capsys: Capture, monkeypatch: Patch) -> None:
+    catalog = load_catalog()
     data = shown(capsys, monkeypatch, name)
-    assert data["default"]["accelerators"] > 0
-    assert all(preset["accelerators"] > 0 for preset in data["presets"])
+
+    def accelerators(**spec: str) -> int:
+        values: dict[Any, tuple[Any, str]] = {("spec", key): (value, key) for key, value in spec.items()}
+        plan = build_plan(Request((flag_layer(values),)), catalog)
+        return sum(role.replicas * role.parallelism.pods * role.parallelism.accelerators for role in plan.roles)
+
+    assert data["default"]["accelerators"] == accelerators(guide=name)
+    assert {preset["name"]: preset["accelerators"] for preset in data["presets"]} == {
+        preset: accelerators(guide=name, preset=preset) for preset in catalog.guide(name).presets
+    }
     assert name in run_cli(capsys, monkeypatch, "guide", "show", name).out

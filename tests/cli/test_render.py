@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +17,7 @@ from llmdctl.operate.matrix import declared
 
 Run = Callable[..., Result]
 PD = "pd-disaggregation"
+HEAD = "apiVersion: llmdctl.io/v1alpha1\nkind: InferenceStack\n"
 
 
 @pytest.fixture
@@ -25,6 +29,13 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp
 
 def kinds(text: str) -> list[str]:
     return [obj["kind"] for obj in yaml.safe_load_all(text)]
+
+
+def where(report: str) -> tuple[int, int]:
+    """Line and column that a finding in the text of a report names, in the stream."""
+    found = re.search(r"^  stdout:(\d+):(\d+)  spec", report, re.MULTILINE)
+    assert found, report
+    return int(found[1]), int(found[2])
 
 
 def test_objects_go_to_stdout_and_the_summary_to_stderr(run: Run) -> None:
@@ -47,6 +58,14 @@ def test_a_directory_holds_the_same_objects_and_the_summary_goes_to_stdout(run: 
     assert sorted(map(str, written)) == sorted(map(str, yaml.safe_load_all(plain.out)))
 
 
+@pytest.mark.parametrize("arguments", [["render", PD, "-o", "OUT"], ["guide", "show", PD]])
+def test_one_of_anything_is_no_plural(run: Run, tmp_path: Path, arguments: list[str]) -> None:
+    result = run(*(word.replace("OUT", str(tmp_path / "out")) for word in arguments))
+    assert result.code == 0
+    assert re.search(r"(?<![\d.])1 (accelerator|pod)\b", result.out)
+    assert not re.search(r"(?<![\d.])1 (accelerator|pod|object|rule|error|warning)s\b|\(s\)", result.out)
+
+
 def test_quiet_leaves_the_objects_alone(run: Run) -> None:
     result = run("render", PD, "-q")
     assert result.err == ""
@@ -64,11 +83,38 @@ def test_what_was_rendered_validates_when_read_back(run: Run, tmp_path: Path) ->
     assert result.code == 0, result.out
 
 
+def test_findings_name_the_file_that_was_written(run: Run, tmp_path: Path) -> None:
+    into = tmp_path / "out"
+    result = run("render", PD, "--set", "roles.decode.engineArgs.block-size=7", "-o", str(into))
+    assert result.code == 1
+    file = into / "disaggregatedset-pd-disaggregation.yaml"
+    found = re.search(rf"^  {re.escape(str(file))}:(\d+):\d+  spec", result.err, re.MULTILINE)
+    assert found, result.err
+    assert "block-size=7" in file.read_text(encoding="utf-8").splitlines()[int(found[1]) - 1]
+    # What the finding rests on has its line too.
+    assert re.search(rf"^  seen .*\({re.escape(str(file))}:\d+:\d+\)$", result.err, re.MULTILINE)
+
+
+def test_manifests_are_utf8_whatever_the_locale(root: Path, tmp_path: Path) -> None:
+    stack = tmp_path / "stack.yaml"
+    stack.write_text(f"spec: {{guide: {PD}, pod: {{annotations: {{note: größer}}}}}}\n{HEAD}", encoding="utf-8")
+    code = "from llmdctl.cli.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "render", "-q", "-f", str(stack)],
+        env={"PYTHONPATH": str(root), "PYTHONIOENCODING": "ascii", "HOME": str(tmp_path)},
+        capture_output=True,
+        check=True,
+    )
+    assert "note: größer\n" in done.stdout.decode("utf-8")
+
+
 def test_an_error_in_the_rendered_objects_ends_with_1_and_says_where(run: Run) -> None:
     broken = ("--set", "roles.decode.engineArgs.block-size=7")
     result = run("render", PD, *broken)
     assert (result.code, bool(result.out)) == (1, True)
     assert "error KVT" in result.err
+    line, column = where(result.err)
+    assert result.out.splitlines()[line - 1][column - 1 :] == "--block-size=7"
     unchecked = run("render", PD, *broken, "--no-validate")
     assert unchecked.code == 0
     assert "nothing (--no-validate)" in unchecked.err

@@ -137,24 +137,93 @@ def test_every_code_can_be_explained_and_is_listed(cli: Cli) -> None:
         assert cli("explain", rule.code).code == 0
 
 
-@pytest.mark.parametrize(
-    ("text", "why"),
-    [
-        ("apiVersion: llmdctl.io/v1alpha1\nkind: InferenceStack\nspec: {}\n", "validate what `llmdctl render` writes"),
-        (
-            "resources: [a.yaml]\nkind: Kustomization\napiVersion: kustomize.config.k8s.io/v1beta1\n",
-            "kubectl kustomize",
-        ),
-        ("replicaCount: 2\n", "as Helm values do"),
-    ],
-)
-def test_input_without_any_object_is_an_error(cli: Cli, tmp_path: Path, text: str, why: str) -> None:
-    (tmp_path / "other.yaml").write_text(text, encoding="utf-8")
-    result = cli("validate", "other.yaml")
-    assert result.code == 2
-    assert "error: other.yaml:1:1: nothing here is a Kubernetes object" in result.err
-    assert why in result.err
-    # Beside an object it is only skipped, and counted.
-    beside = cli("validate", "other.yaml", GOOD)
+STACK = "apiVersion: llmdctl.io/v1alpha1\nkind: InferenceStack\nspec: {}\n"
+ENTRY = "apiVersion: catalog.llmdctl.io/v1alpha1\nkind: Provider\nname: moon\n"
+KUSTOMIZATION = "resources: [a.yaml]\nkind: Kustomization\napiVersion: kustomize.config.k8s.io/v1beta1\n"
+VALUES = "replicaCount: 2\n"
+OTHERS = {
+    STACK: "`llmdctl render -f folder/other.yaml` renders and validates it",
+    ENTRY: "a catalog entry; `llmdctl catalog lint folder` checks it",
+    KUSTOMIZATION: "validate what `kubectl kustomize folder` renders",
+    VALUES: "as Helm values do; validate what `helm template` renders",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """An empty folder below the one that commands run in."""
+    made = tmp_path / "folder"
+    made.mkdir()
+    return made
+
+
+@pytest.mark.parametrize(("text", "why"), OTHERS.items(), ids=["stack", "catalog", "kustomize", "helm"])
+def test_files_of_other_tools_alone_are_an_error_and_beside_objects_a_line(
+    cli: Cli, folder: Path, text: str, why: str
+) -> None:
+    (folder / "other.yaml").write_text(text, encoding="utf-8")
+    alone = cli("validate", "folder")
+    assert (alone.code, alone.out) == (2, "")
+    assert alone.err.startswith("error: folder/other.yaml:1:1: not a Kubernetes object, so nothing was validated\n")
+    assert why in alone.err
+    (folder / "good.yaml").write_bytes(Path(GOOD).read_bytes())
+    beside = cli("validate", "folder")
     assert beside.code == 0
-    assert "1 skipped" in beside.out
+    first, last = beside.out.splitlines()
+    assert first.startswith("skipped folder/other.yaml: ")
+    assert why in first
+    assert last.startswith("2 objects: 1 validated, 1 skipped; ")
+    report = json.loads(cli("validate", "folder", "-o", "json").out)
+    sources = [item["source"]["file"] for item in report["skipped"] if item["source"]]
+    assert sources == ["folder/other.yaml"]
+
+
+def test_every_reason_is_told_when_nothing_is_an_object(cli: Cli, folder: Path) -> None:
+    for number, text in enumerate([STACK, VALUES, VALUES, KUSTOMIZATION]):
+        (folder / f"{number}.yaml").write_text(text, encoding="utf-8")
+    err = cli("validate", "folder").err
+    assert [line.split(":")[1] for line in err.splitlines() if line.startswith("error")] == [
+        " folder/0.yaml", " folder/1.yaml", " folder/3.yaml",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["", "# only a comment\n---\n", "kind: List\napiVersion: v1\nitems: []\n"])
+def test_input_without_any_document_is_an_error(cli: Cli, folder: Path, text: str) -> None:
+    (folder / "a.yaml").write_text(text, encoding="utf-8")
+    result = cli("validate", "folder/a.yaml")
+    assert (result.code, result.out) == (2, "")
+    assert "the input holds no object, so nothing was validated" in result.err
+
+
+WIDGETS = "".join(f"apiVersion: moon.example/v1\nkind: Widget\nmetadata: {{name: w{n}}}\n---\n" for n in range(5))
+
+
+def test_objects_of_unknown_kinds_are_told_and_alone_an_error(cli: Cli, folder: Path) -> None:
+    (folder / "a.yaml").write_text(WIDGETS, encoding="utf-8")
+    result = cli("validate", "folder", "--fail-on", "never")
+    assert result.code == 2
+    assert "error: none of 5 objects could be validated\n  why  no schema for moon.example/v1 Widget\n" in result.err
+    assert result.out.splitlines()[0] == (
+        "skipped Widget/w0 (folder/a.yaml:1:1), Widget/w1 (folder/a.yaml:5:1), Widget/w2 (folder/a.yaml:9:1) "
+        "and 2 more: no schema for moon.example/v1 Widget"
+    )
+    assert cli("validate", "folder", "-v").out.count("skipped SCH Widget/w") == 5
+    beside = cli("validate", "folder", GOOD)
+    assert (beside.code, beside.err) == (0, "")
+    assert "6 objects: 1 validated, 5 skipped" in beside.out
+    # Even then they are looked at as far as they can be.
+    (folder / "a.yaml").write_text(WIDGETS.replace("w1", "w0"), encoding="utf-8")
+    twice = cli("validate", "folder")
+    assert (twice.code, twice.err) == (1, "")
+    assert "YML002" in twice.out
+
+
+def test_for_repeated_objects_each_path_is_an_input_of_its_own(cli: Cli, folder: Path) -> None:
+    assert cli("validate", GOOD, GOOD).code == 0
+    for name in ("a.yaml", "b.yaml"):
+        (folder / name).write_bytes(Path(GOOD).read_bytes())
+    assert cli("validate", "folder/a.yaml", "folder/b.yaml").code == 0
+    together = cli("validate", "folder")
+    assert together.code == 1
+    assert "fix   remove one, or give it another name; pass alternatives, such as overlays," in together.out
+    assert "YML002 (the same object twice) looks at each path alone" in " ".join(cli("validate", "--help").out.split())

@@ -63,7 +63,7 @@ def test_consequences_are_folded_under_their_cause(order: tuple[Finding, ...]) -
     text = render_text(report(*order))
     assert "  also  warning PRT005 DisaggregatedSet/gpt-oss-pd the probe asks another port\n" in text
     assert "\nwarning PRT005" not in text
-    assert text.endswith("1 error, 1 warning (1 of them under their cause)\n")
+    assert text.endswith("1 error, 1 warning (1 folded under their cause)\n")
 
 
 def test_a_consequence_whose_cause_is_not_listed_stands_by_itself() -> None:
@@ -110,9 +110,24 @@ def test_summary_counts_in_words() -> None:
     assert summary(Report(coverage=Coverage(1, 1, 0, 3, 0))) == (
         "1 object: 1 validated, 0 skipped; rules: 3 run, 0 skipped; 0 errors, 0 warnings"
     )
-    assert summary(report(PORT, PORT, PROBE, NOTE)).endswith(
-        "2 errors, 1 warning, 1 info (1 of them under their cause)"
-    )
+    assert summary(report(PORT, PORT, PROBE, NOTE)).endswith("2 errors, 1 warning (1 folded under their cause), 1 info")
+
+
+def test_objects_that_could_not_be_checked_are_named_by_reason() -> None:
+    where = [SourceRef("chart/values.yaml", 1, 1), *(SourceRef("a.yaml", line, 1) for line in (1, 5, 9, 13))]
+    others = [ObjectRef("x/v1", "Moon", "", f"m{number}") for number in range(4)]
+    skipped = [
+        SkippedCheck("SCH", "as Helm values do", ObjectRef(), where[0]),
+        *(SkippedCheck("SCH", "no schema", ref, at) for ref, at in zip(others, where[1:], strict=True)),
+        SkippedCheck("RES001", "no node shapes given"),
+    ]
+    full = report(skipped=tuple(skipped))
+    assert render_text(full).splitlines()[:-1] == [
+        "skipped chart/values.yaml: as Helm values do",
+        "skipped Moon/m0 (a.yaml:1:1), Moon/m1 (a.yaml:5:1), Moon/m2 (a.yaml:9:1) and 1 more: no schema",
+    ]
+    assert render_text(full, quiet=True) == ""
+    assert "skipped SCH Moon/m3 (a.yaml:13:1) no schema" in render_text(full, verbose=1).splitlines()
 
 
 def test_colour_adds_codes_and_nothing_else() -> None:

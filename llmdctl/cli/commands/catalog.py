@@ -33,12 +33,13 @@ def lint(
     Example: llmdctl catalog lint ./my-catalog
     """
     from llmdctl.catalog.lint import lint_catalog
+    from llmdctl.findings import counted
     from llmdctl.findings.text import escape
 
     problems = lint_catalog(directory)
     if output is Format.TEXT:
         lines = [escape(str(problem)) for problem in problems]
-        write_out("\n".join([*lines, f"{directory}: {len(problems)} problems"]) + "\n")
+        write_out("\n".join([*lines, f"{directory}: {counted(len(problems), 'problem')}"]) + "\n")
     else:
         write_data({"directory": directory, "problems": [problem.as_dict() for problem in problems]}, output)
     if problems:

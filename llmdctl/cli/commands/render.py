@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from llmdctl.cli import stack as options
+from llmdctl.cli.output import write_manifests
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from llmdctl.findings import Report
@@ -66,8 +67,8 @@ def render(
         quiet=quiet,
     )
     rendered = render_plan(plan, catalog.template_dirs(plan.stack.guide), _template_cache())
-    documents = _write(rendered, destination)
-    report = _check(rendered, documents) if check else None
+    documents, texts = _write(rendered, destination)
+    report = _check(rendered, documents, texts) if check else None
     if not quiet:
         from llmdctl.cli.summary import render_summary
 
@@ -126,7 +127,12 @@ def _template_cache() -> Path | None:
     return directory if found.st_uid == os.getuid() and not found.st_mode & 0o022 else None
 
 
-def _write(rendered: Rendered, destination: str) -> list[Document]:
+STDOUT = "stdout"
+"""What findings name as the file when the objects went to standard output; lines are those of that stream."""
+
+
+def _write(rendered: Rendered, destination: str) -> tuple[list[Document], dict[str, bytes]]:
+    """The objects as documents with their places, and the text of what is in no file."""
     from pathlib import Path
 
     from llmdctl.findings import SourceRef
@@ -135,15 +141,17 @@ def _write(rendered: Rendered, destination: str) -> list[Document]:
     if destination != "-":
         from llmdctl.render.files import write_directory
 
-        return write_directory(rendered, Path(destination))
+        return write_directory(rendered, Path(destination)), {}
     from llmdctl.render.objects import as_text
 
-    sys.stdout.write(as_text(rendered))
-    return [Document(obj, SourceRef("<rendered>", document=index)) for index, obj in enumerate(rendered.objects)]
+    data = write_manifests(as_text(rendered))
+    documents = [Document(obj, SourceRef(STDOUT, document=index)) for index, obj in enumerate(rendered.objects)]
+    return documents, {STDOUT: data}
 
 
-def _check(rendered: Rendered, documents: list[Document]) -> Report:
+def _check(rendered: Rendered, documents: list[Document], texts: Mapping[str, bytes]) -> Report:
     from llmdctl.validate.pipeline import ValidateOptions, validate
 
     stack = rendered.plan.stack
-    return validate(documents, ValidateOptions(kube_version=stack.kube_version, release=stack.release, complete=True))
+    options = ValidateOptions(kube_version=stack.kube_version, release=stack.release, complete=True)
+    return validate(documents, options, texts=texts)

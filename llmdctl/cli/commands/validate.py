@@ -69,12 +69,20 @@ def validate(
 
     Example: llmdctl validate build/demo --kube-version 1.36
 
-    Exit codes: 0 nothing at or over --fail-on, 1 findings, 2 input or usage that can't be used.
+    YML002 (the same object twice) looks at each path alone: overlays given as two paths may repeat an object, files
+    below one directory may not. All other rules compare all paths, but for files that define the same object
+    differently: such files are taken for alternatives.
+
+    Exit codes: 0 nothing at or over --fail-on, 1 findings, 2 usage, input that can't be read, or
+    nothing that could be validated.
     """
+    from llmdctl.validate.scope import require_coverage
+
     outputs = parse_outputs(output or [])
     options = _options(kube_version, release, crds or [], complete, engine_version or [], ignore_file)
     report = _run(paths, options)
     write_report(report, outputs, colour=color, verbose=verbose, quiet=quiet)
+    require_coverage(report)
     if _fails(report, fail_on) or (fail_on_skipped and report.skipped):
         raise typer.Exit(EXIT_FINDINGS)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from llmdctl.findings import Evidence, Hit, Outcome, Rule, Severity, Skip
+from llmdctl.findings import Evidence, Hit, Outcome, Rule, Severity, Skip, counted
 from llmdctl.validate.rules.evidence import seen
 from llmdctl.validate.rules.peer_facts import common_peers, hybrid_cache, is_sglang_pair, uses_nixl
 from llmdctl.view import Pair, View
@@ -46,7 +46,7 @@ def _check_heads(view: View, pair: Pair, prefill: int, decode: int) -> Iterator[
             pair,
             prefill,
             decode,
-            f"prefill's is larger than decode's and than the model's {facts.kv_heads} KV heads",
+            f"prefill's is larger than decode's and than the model's {counted(facts.kv_heads, 'KV head')}",
             "prefill ranks then hold copies of heads, and the connector refuses to merge copies",
         )
 
