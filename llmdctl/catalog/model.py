@@ -46,8 +46,12 @@ class Scaled:
 class AddedResources:
     """Container resources; requests default to the limits for extended resources, as the API server demands."""
 
-    requests: dict[str, str | int | float | Scaled | None] | None = field(default=None, metadata=doc("Requests."))
-    limits: dict[str, str | int | float | Scaled | None] | None = field(default=None, metadata=doc("Limits."))
+    requests: dict[str, str | int | float | Scaled | None] | None = field(
+        default=None, metadata=doc("Requests.", examples=[{"cpu": 8}])
+    )
+    limits: dict[str, str | int | float | Scaled | None] | None = field(
+        default=None, metadata=doc("Limits.", examples=[{"rdma/ib": {"perRole": 1}}])
+    )
 
 
 @record
@@ -88,7 +92,13 @@ class Claim:
 
     name: str = field(metadata=doc("Name of the claims in the pod; the template is `<stack>-<name>`."))
     count: int | Scaled = field(metadata=doc("Claims of one pod."))
-    requests: list[dict[str, Any]] = field(default_factory=list, metadata=doc("Device requests (resource.k8s.io/v1)."))
+    requests: list[dict[str, Any]] = field(
+        default_factory=list,
+        metadata=doc(
+            "Device requests (resource.k8s.io/v1).",
+            examples=[[{"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com"}}]],
+        ),
+    )
     compute_domain: ComputeDomainClaim | None = field(
         default=None, metadata=doc("Claim a channel of a ComputeDomain instead of devices.")
     )
@@ -166,19 +176,37 @@ class AddedRouter:
 class Add:
     """What a contribution adds to a role. Lists merge by name, null removes."""
 
-    engine_args: dict[str, Any] | None = field(default=None, metadata=doc("Engine flags without dashes."))
+    engine_args: dict[str, Any] | None = field(
+        default=None, metadata=doc("Engine flags without dashes.", examples=[{"max-num-seqs": 256}])
+    )
     image: str | None = field(
         default=None, metadata=doc("Image of the release set to run instead of `<engine>-<family>`.")
     )
-    env: list[dict[str, Any]] | None = field(default=None, metadata=doc("Environment, merged by name."))
+    env: list[dict[str, Any]] | None = field(
+        default=None, metadata=doc("Environment, merged by name.", examples=[[{"name": "NCCL_DEBUG", "value": "INFO"}]])
+    )
     resources: AddedResources | None = field(default=None, metadata=doc("Container resources."))
-    volumes: list[dict[str, Any]] | None = field(default=None, metadata=doc("Pod volumes, merged by name."))
-    mounts: list[dict[str, Any]] | None = field(default=None, metadata=doc("Volume mounts, merged by mountPath."))
-    annotations: dict[str, str | None] | None = field(default=None, metadata=doc("Pod annotations."))
-    labels: dict[str, str | None] | None = field(default=None, metadata=doc("Pod labels."))
-    node_selector: dict[str, str | None] | None = field(default=None, metadata=doc("Node labels that pods need."))
+    volumes: list[dict[str, Any]] | None = field(
+        default=None, metadata=doc("Pod volumes, merged by name.", examples=[[{"name": "scratch", "emptyDir": {}}]])
+    )
+    mounts: list[dict[str, Any]] | None = field(
+        default=None,
+        metadata=doc("Volume mounts, merged by mountPath.", examples=[[{"name": "scratch", "mountPath": "/scratch"}]]),
+    )
+    annotations: dict[str, str | None] | None = field(
+        default=None, metadata=doc("Pod annotations.", examples=[{"example.com/team": "search"}])
+    )
+    labels: dict[str, str | None] | None = field(
+        default=None, metadata=doc("Pod labels.", examples=[{"example.com/team": "search"}])
+    )
+    node_selector: dict[str, str | None] | None = field(
+        default=None, metadata=doc("Node labels that pods need.", examples=[{"pool": "gpu"}])
+    )
     tolerations: list[dict[str, Any]] | None = field(
-        default=None, metadata=doc("Tolerations, merged by key and effect.")
+        default=None,
+        metadata=doc(
+            "Tolerations, merged by key and effect.", examples=[[{"key": "nvidia.com/gpu", "operator": "Exists"}]]
+        ),
     )
     affinity: dict[str, Any] | None = field(default=None, metadata=doc("Affinity, merged by field."))
     security_context: AddedSecurity | None = field(default=None, metadata=doc("Security settings, each with why."))
@@ -210,7 +238,9 @@ class Entry:
     api_version: Literal["catalog.llmdctl.io/v1alpha1"] = field(metadata=doc("Version of the catalog's format."))
     name: str = field(metadata=doc("Name, as used in a stack."))
     title: str = field(default="", metadata=doc("One line for people."))
-    sources: list[str] = field(default_factory=list, metadata=doc("Where the facts come from."))
+    sources: list[str] = field(
+        default_factory=list, metadata=doc("Where the facts come from.", examples=[["data sheet of 2026-11"]])
+    )
     defaults: SpecFields = field(default_factory=SpecFields, metadata=doc("Spec values that this entry supplies."))
     contributions: list[Contribution] = field(default_factory=list, metadata=doc("Deltas to the roles."))
 
@@ -234,9 +264,11 @@ class EngineFlags:
 class EngineProbes:
     """Probes of the engine's container, in Kubernetes' own form but for the port, which the plan adds."""
 
-    startup: dict[str, Any] = field(metadata=doc("Startup probe: how long loading a model may take."))
-    liveness: dict[str, Any] = field(metadata=doc("Liveness probe."))
-    readiness: dict[str, Any] = field(metadata=doc("Readiness probe."))
+    startup: dict[str, Any] = field(
+        metadata=doc("Startup probe: how long loading a model may take.", examples=[{"httpGet": {"path": "/health"}}])
+    )
+    liveness: dict[str, Any] = field(metadata=doc("Liveness probe.", examples=[{"httpGet": {"path": "/health"}}]))
+    readiness: dict[str, Any] = field(metadata=doc("Readiness probe.", examples=[{"httpGet": {"path": "/health"}}]))
 
 
 @record
@@ -282,7 +314,7 @@ class Engine(Entry):
 
     kind: Literal["Engine"] = field(metadata=doc("Always Engine."))
     type: str = field(metadata=doc("Value of the label llm-d.ai/engine-type."))
-    command: list[str] = field(metadata=doc("Program and subcommand."))
+    command: list[str] = field(metadata=doc("Program and subcommand.", examples=[["vllm", "serve"]]))
     flags: EngineFlags = field(metadata=doc("Flag names."))
     listen_host: str = field(default="", metadata=doc("Address to listen on when the engine's default is loopback."))
     serving_port: int = field(default=8000, metadata=doc("Port that clients and the router see."))

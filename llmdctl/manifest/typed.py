@@ -24,11 +24,15 @@ T = TypeVar("T")
 
 @frozen
 class Problem:
-    """One fault in the data: where (path from its root), what, and what to do."""
+    """One fault in the data: where (path from its root), what, and what to do.
+
+    `example` is plain data of the right form, where a map or a list was wanted and something else stands.
+    """
 
     path: Path
     what: str
     fix: str = ""
+    example: Any = None
 
     def __str__(self) -> str:
         where = format_path(self.path)
@@ -142,14 +146,14 @@ def _convert(kind: Any, data: Any, path: Path, meta: Mapping[str, Any], problems
     if origin is Literal:
         return _convert_choice(get_args(kind), data, path, problems)
     if origin in (list, tuple):
-        return _convert_list(kind, origin, data, path, problems)
+        return _convert_list(kind, origin, data, path, meta, problems)
     if origin is dict:
-        return _convert_map(get_args(kind)[1], data, path, problems)
+        return _convert_map(kind, data, path, meta, problems)
     if isinstance(kind, type) and issubclass(kind, Enum):
         chosen = _convert_choice([member.value for member in kind], data, path, problems)
         return None if chosen is None else kind(chosen)
     if dataclasses.is_dataclass(kind):
-        return _convert_object(typing.cast(type, kind), data, path, problems)
+        return _convert_object(typing.cast(type, kind), data, path, meta, problems)
     return _convert_scalar(kind, data, path, meta, problems)
 
 
@@ -189,19 +193,33 @@ def _convert_choice(choices: Iterable[Any], data: Any, path: Path, problems: lis
     return None
 
 
-def _convert_list(kind: Any, origin: Any, data: Any, path: Path, problems: list[Problem]) -> Any:
+def _other_shape(what: str, kind: Any, data: Any, path: Path, meta: Mapping[str, Any]) -> Problem:
+    """Something else than the map or list that was wanted."""
+    # Only for faulty input, so that good input does not pay for the import.
+    from llmdctl.manifest.example import example_of, flow
+
+    example = example_of(kind, meta, data)
+    key = f"{path[-1]}: " if path and isinstance(path[-1], str) else ""
+    fix = f"write it as in `{key}{flow(example)}`" if example is not None else ""
+    return Problem(path, f"expected {what}, got {_kind_name(data)}", fix, example)
+
+
+def _convert_list(
+    kind: Any, origin: Any, data: Any, path: Path, meta: Mapping[str, Any], problems: list[Problem]
+) -> Any:
     if not isinstance(data, list | tuple):
-        problems.append(Problem(path, f"expected a list, got {_kind_name(data)}"))
+        problems.append(_other_shape("a list", kind, data, path, meta))
         return None
     item_type = get_args(kind)[0]
     items = [_convert(item_type, item, (*path, index), {}, problems) for index, item in enumerate(data)]
     return tuple(items) if origin is tuple else items
 
 
-def _convert_map(item_type: Any, data: Any, path: Path, problems: list[Problem]) -> Any:
+def _convert_map(kind: Any, data: Any, path: Path, meta: Mapping[str, Any], problems: list[Problem]) -> Any:
     if not isinstance(data, Mapping):
-        problems.append(Problem(path, f"expected a map, got {_kind_name(data)}"))
+        problems.append(_other_shape("a map", kind, data, path, meta))
         return None
+    item_type = get_args(kind)[1]
     out = {}
     for key, item in data.items():
         if not isinstance(key, str):
@@ -211,9 +229,9 @@ def _convert_map(item_type: Any, data: Any, path: Path, problems: list[Problem])
     return out
 
 
-def _convert_object(cls: type, data: Any, path: Path, problems: list[Problem]) -> Any:
+def _convert_object(cls: type, data: Any, path: Path, meta: Mapping[str, Any], problems: list[Problem]) -> Any:
     if not isinstance(data, Mapping):
-        problems.append(Problem(path, f"expected a map, got {_kind_name(data)}"))
+        problems.append(_other_shape("a map", cls, data, path, meta))
         return None
     known = fields_of(cls)
     values: dict[str, Any] = {}
@@ -224,11 +242,11 @@ def _convert_object(cls: type, data: Any, path: Path, problems: list[Problem]) -
             problems.append(Problem((*path, str(key)), f"unknown field {str(key)!r}", fix))
             continue
         field, kind = known[key]
-        if item is None and not _is_required(field):
+        if item is None and not is_required(field):
             continue
         values[field.name] = _convert(kind, item, (*path, key), field.metadata, problems)
     for key, (field, _) in known.items():
-        if _is_required(field) and key not in data:
+        if is_required(field) and key not in data:
             problems.append(Problem(path, f"field {key!r} is missing"))
             values[field.name] = None
     if problems:
@@ -236,7 +254,8 @@ def _convert_object(cls: type, data: Any, path: Path, problems: list[Problem]) -
     return cls(**values)
 
 
-def _is_required(field: dataclasses.Field[Any]) -> bool:
+def is_required(field: dataclasses.Field[Any]) -> bool:
+    """True for a field without a default."""
     return field.default is dataclasses.MISSING and field.default_factory is dataclasses.MISSING
 
 
@@ -350,12 +369,12 @@ def _object_schema(cls: type, definitions: dict[str, Any]) -> dict[str, Any]:
     properties = {}
     for key, (field, kind) in known.items():
         schema = _schema_of(kind, field.metadata, definitions)
-        if not _is_required(field) and "anyOf" not in schema:
+        if not is_required(field) and "anyOf" not in schema:
             # An explicit null means "as if absent", as in Kubernetes.
             described = {k: schema.pop(k) for k in ("description",) if k in schema}
             schema = {"anyOf": [schema, {"type": "null"}], **described} if schema else described
         properties[key] = schema
-    required = [key for key, (field, _) in known.items() if _is_required(field)]
+    required = [key for key, (field, _) in known.items() if is_required(field)]
     out: dict[str, Any] = {"type": "object", "additionalProperties": False, "properties": properties}
     if required:
         out["required"] = required

@@ -41,8 +41,12 @@ class Metadata:
             examples=["llm-d"],
         ),
     )
-    labels: dict[str, str] | None = field(default=None, metadata=doc("Labels added to every object."))
-    annotations: dict[str, str] | None = field(default=None, metadata=doc("Annotations added to every object."))
+    labels: dict[str, str] | None = field(
+        default=None, metadata=doc("Labels added to every object.", examples=[{"team": "search"}])
+    )
+    annotations: dict[str, str] | None = field(
+        default=None, metadata=doc("Annotations added to every object.", examples=[{"owner": "search@example.com"}])
+    )
 
 
 @record
@@ -57,7 +61,9 @@ class TokenSecret:
 class EmptyDirCache:
     """A cache that lives as long as the pod."""
 
-    size_limit: str | None = field(default=None, metadata=doc("Upper bound of its size.", pattern=QUANTITY))
+    size_limit: str | None = field(
+        default=None, metadata=doc("Upper bound of its size.", pattern=QUANTITY, examples=["200Gi"])
+    )
 
 
 @record
@@ -75,6 +81,7 @@ class HostPathCache:
         metadata=doc(
             "Absolute directory on the node, made when absent; the image's user has to be able to write it.",
             pattern=r"/.*",
+            examples=["/mnt/models"],
         )
     )
 
@@ -151,10 +158,12 @@ class Resources:
     """Kubernetes resource requirements of a container; accelerators are derived, not given here."""
 
     requests: dict[str, str | int | float | None] | None = field(
-        default=None, metadata=doc("Requests by resource name; `null` removes a default.")
+        default=None,
+        metadata=doc("Requests by resource name; `null` removes a default.", examples=[{"cpu": 16, "memory": "64Gi"}]),
     )
     limits: dict[str, str | int | float | None] | None = field(
-        default=None, metadata=doc("Limits by resource name; `null` removes a default.")
+        default=None,
+        metadata=doc("Limits by resource name; `null` removes a default.", examples=[{"cpu": 16, "memory": "64Gi"}]),
     )
 
 
@@ -162,25 +171,52 @@ class Resources:
 class EnvVar:
     """An environment variable, as in a Kubernetes container."""
 
-    name: str = field(metadata=doc("Name of the variable.", pattern=r"[ -<>-~]+"))
+    name: str = field(metadata=doc("Name of the variable.", pattern=r"[ -<>-~]+", examples=["LOG_LEVEL"]))
     value: str | None = field(default=None, metadata=doc("Its value."))
-    value_from: dict[str, Any] | None = field(default=None, metadata=doc("Source of its value."))
+    value_from: dict[str, Any] | None = field(
+        default=None, metadata=doc("Source of its value.", examples=[{"fieldRef": {"fieldPath": "status.podIP"}}])
+    )
 
 
 @record
 class Pod:
     """Settings of pods, with Kubernetes' own names."""
 
-    node_selector: dict[str, str] | None = field(default=None, metadata=doc("Node labels that pods need."))
-    tolerations: list[dict[str, Any]] | None = field(default=None, metadata=doc("Taints that pods tolerate."))
-    affinity: dict[str, Any] | None = field(default=None, metadata=doc("Affinity rules."))
+    node_selector: dict[str, str] | None = field(
+        default=None, metadata=doc("Node labels that pods need.", examples=[{"pool": "gpu"}])
+    )
+    tolerations: list[dict[str, Any]] | None = field(
+        default=None,
+        metadata=doc("Taints that pods tolerate.", examples=[[{"key": "nvidia.com/gpu", "operator": "Exists"}]]),
+    )
+    affinity: dict[str, Any] | None = field(
+        default=None,
+        metadata=doc(
+            "Affinity rules.",
+            examples=[
+                {
+                    "nodeAffinity": {
+                        "requiredDuringSchedulingIgnoredDuringExecution": {
+                            "nodeSelectorTerms": [
+                                {"matchExpressions": [{"key": "pool", "operator": "In", "values": ["gpu"]}]}
+                            ]
+                        }
+                    }
+                }
+            ],
+        ),
+    )
     priority_class_name: str | None = field(default=None, metadata=doc("PriorityClass of the pods.", max_length=253))
     runtime_class_name: str | None = field(default=None, metadata=doc("RuntimeClass of the pods.", max_length=253))
     image_pull_secrets: list[dict[str, str]] | None = field(
         default=None, metadata=doc("Secrets to pull images with.", examples=[[{"name": "registry"}]])
     )
-    labels: dict[str, str] | None = field(default=None, metadata=doc("Labels added to pods."))
-    annotations: dict[str, str] | None = field(default=None, metadata=doc("Annotations added to pods."))
+    labels: dict[str, str] | None = field(
+        default=None, metadata=doc("Labels added to pods.", examples=[{"team": "search"}])
+    )
+    annotations: dict[str, str] | None = field(
+        default=None, metadata=doc("Annotations added to pods.", examples=[{"owner": "search@example.com"}])
+    )
     service_account: str | None = field(
         default=None, metadata=doc("Existing ServiceAccount to run as; llmdctl makes one when absent.", max_length=253)
     )
@@ -199,7 +235,12 @@ class Role:
         default=None,
         metadata=doc("Engine flags without dashes; `null` removes a default.", examples=[{"max-num-seqs": 256}]),
     )
-    env: list[EnvVar] | None = field(default=None, metadata=doc("Environment of the engine, merged by name."))
+    env: list[EnvVar] | None = field(
+        default=None,
+        metadata=doc(
+            "Environment of the engine, merged by name.", examples=[[{"name": "VLLM_LOGGING_LEVEL", "value": "DEBUG"}]]
+        ),
+    )
     pod: Pod | None = field(default=None, metadata=doc("Pod settings of this role, over those of the stack."))
 
 
@@ -229,7 +270,11 @@ class Images:
         default=None, metadata=doc("Registry (and path) that replaces the host of every image, for mirrors.")
     )
     overrides: dict[str, ImageOverride] | None = field(
-        default=None, metadata=doc("By image name of the catalog (`llmdctl guide show` lists them).")
+        default=None,
+        metadata=doc(
+            "By image name of the catalog (`llmdctl guide show` lists them).",
+            examples=[{"envoy": {"repository": "registry.example/envoy"}}],
+        ),
     )
 
 
@@ -274,7 +319,11 @@ class Router:
     proxy: Proxy | None = field(default=None, metadata=doc("Standalone mode's proxy."))
     gateway: Gateway | None = field(default=None, metadata=doc("Gateway mode's Gateway."))
     config: dict[str, Any] | None = field(
-        default=None, metadata=doc("EndpointPickerConfig that replaces the guide's, without apiVersion and kind.")
+        default=None,
+        metadata=doc(
+            "EndpointPickerConfig that replaces the guide's, without apiVersion and kind.",
+            examples=[{"plugins": [{"type": "queue-scorer"}]}],
+        ),
     )
     resources: Resources | None = field(default=None, metadata=doc("Resources of the endpoint picker."))
 
@@ -317,9 +366,9 @@ class Queue:
 class Patch:
     """A last resort: a merge patch (RFC 7386) on rendered objects, validated like the rest."""
 
-    kind: str = field(metadata=doc("Kind of the object."))
-    name: str = field(metadata=doc("Name of the object."))
-    merge: dict[str, Any] = field(metadata=doc("Merge patch; null deletes."))
+    kind: str = field(metadata=doc("Kind of the object.", examples=["Service"]))
+    name: str = field(metadata=doc("Name of the object.", examples=["qwen-chat-epp"]))
+    merge: dict[str, Any] = field(metadata=doc("Merge patch; null deletes.", examples=[{"spec": {"replicas": 2}}]))
 
 
 @record

@@ -112,7 +112,7 @@ def _unknown_field(step: str, path: Path, known: list[str]) -> UserError:
     likely = [found.path for found in field_targets() if found.path[-1] == step][:4] or (
         [(*path, close)] if close else []
     )
-    meant = " or ".join(map(_short_form, likely))
+    meant = " or ".join(map(short_form, likely))
     fix = f"did you mean {meant}?" if meant else f"fields of {where}: {', '.join(known)}"
     return UserError(f"{where} has no field {_short(step)!r}", fix=fix)
 
@@ -127,7 +127,8 @@ def field_targets(kind: Any = InferenceStack, path: Path = ()) -> Iterator[Targe
             yield from field_targets(bare, here)
 
 
-def _short_form(path: Path) -> str:
+def short_form(path: Path) -> str:
+    """A path as people write it: without `spec` in front."""
     return format_path(path[1:] if path[0] == "spec" and len(path) > 1 else path)
 
 

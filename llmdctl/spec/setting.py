@@ -17,7 +17,7 @@ from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.raw import MAX_DEPTH
 from llmdctl.manifest.scalars import resolve
 from llmdctl.manifest.typed import Problem, faults
-from llmdctl.spec.paths import Target, find_target, without_none
+from llmdctl.spec.paths import Target, find_target, short_form, without_none
 
 _ASSIGNMENT = re.compile(r"((?:\\.|[^=\\])*)=(.*)", re.DOTALL)
 _TEXT = re.compile(r'"(?:\\.|[^"\\])*"', re.DOTALL)
@@ -184,7 +184,11 @@ def _check(value: Any, target: Target, option: str) -> None:
 
 
 def _as_error(problem: Problem, option: str) -> UserError:
-    return UserError(f"{_short(option)}: {format_path(problem.path)}: {problem.what}", fix=problem.fix)
+    fix = problem.fix
+    if problem.example is not None:
+        # A shell would take the braces and quotes of JSON apart.
+        fix = f"write it as in --set {short_form(problem.path)}='{json.dumps(problem.example)}'"
+    return UserError(f"{_short(option)}: {format_path(problem.path)}: {problem.what}", fix=fix)
 
 
 def _without_nulls(value: Any) -> Any:
