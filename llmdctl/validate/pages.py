@@ -66,7 +66,8 @@ def _difference(rule: Rule) -> list[str]:
         return []
     # The first two lines of a diff name files, of which there are none here.
     changes = list(difflib.unified_diff(good, bad, lineterm="", n=2))[2:]
-    shown = [f"  {line}" for line in changes if not line.startswith("@@")]
+    # Where lines are left out between two changes, that is shown.
+    shown = [f"  {' ...' if line.startswith('@@') else line}" for line in changes][1:]
     return ["", "example    - right, + wrong (--examples shows both in full)", *shown]
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from cli_run import Result, run_cli
 
 from llmdctl.validate.registry import EXAMPLES, all_rules
@@ -109,6 +111,18 @@ def test_the_ignore_file_of_the_folder_is_used(cli: Cli, tmp_path: Path) -> None
     assert "suppressed PRT004" in result.out
 
 
+def test_the_page_on_findings_shows_what_the_command_prints(cli: Cli, root: Path, folder: Path) -> None:
+    page = (root / "docs" / "findings.md").read_text(encoding="utf-8")
+    files = re.findall(r"```yaml\n# deploy/(\S+)\n(.*?)```", page, re.DOTALL)
+    assert [name for name, _ in files] == ["decode.yaml", "kustomization.yaml"]
+    folder.rename(folder.parent / "deploy")
+    for name, text in files:
+        Path("deploy", name).write_text(text, encoding="utf-8")
+    (shown,) = re.findall(r"```text\n(.*?)```", page, re.DOTALL)
+    result = cli("validate", "deploy")
+    assert (result.code, result.out) == (1, shown)
+
+
 def test_explain(cli: Cli) -> None:
     result = cli("explain", "prt004")
     assert result.code == 0
@@ -120,6 +134,22 @@ def test_explain(cli: Cli) -> None:
     assert "good:\n  apiVersion" in full.out
     data = json.loads(cli("explain", "PRT004", "-o", "json").out)
     assert data["bad"] == Path(BAD).read_text(encoding="utf-8")
+
+
+def test_explain_shows_each_change_and_that_lines_are_left_out_between(cli: Cli) -> None:
+    text = cli("explain", "YML002").out
+    example = text.partition("example ")[2].splitlines()[1:]
+    assert [line.strip() for line in example if line.strip()[0] in "-+."] == [
+        "-  name: first-envoy", "+  name: envoy", "...", "-  name: second-envoy", "+  name: envoy",
+    ]  # fmt: skip
+    assert all(len(line) <= 100 for line in text.splitlines())
+
+
+def test_explain_and_list_as_yaml(cli: Cli) -> None:
+    data = yaml.safe_load(cli("explain", "KVT001", "-o", "yaml").out)
+    assert (data["code"], data["needs"], data["implies"]) == ("KVT001", ["pairs"], ["KVT002", "KVT007", "KVT022"])
+    listed = yaml.safe_load(cli("rules", "list", "-o", "yaml").out)
+    assert {key: data[key] for key in listed[0]} in listed
 
 
 def test_explain_an_unknown_code_names_the_nearest(cli: Cli) -> None:

@@ -141,11 +141,13 @@ def _check_forwarding(template: PodTemplate, engine: EngineCommand) -> Iterator[
             sidecar.place_of("model-server-port", "vllm-port"),
             f"{template.lead}the routing sidecar forwards to port {target}{stated}, the engine listens on {listens}",
             evidence=(seen(f"the {engine.engine} server listens on {listens}", engine.place_of("port")),),
-            fix=_forwarding_fix(target, listens),
+            fix=_forwarding_fix(sidecar.listens, target, listens),
         )
 
 
-def _forwarding_fix(target: PortRange, listens: PortRange) -> str:
+def _forwarding_fix(own: PortRange | None, target: PortRange, listens: PortRange) -> str:
+    if own is not None and own.overlaps(listens):
+        return f"give the engine --port={target.first}: the routing sidecar itself listens on {own}"
     if target.first != listens.first:
         return f"give the routing sidecar the engine's port {listens.first}, or the engine --port={target.first}"
     return f"give the routing sidecar --data-parallel-size={listens.count}, as many as the engine has ports"

@@ -78,6 +78,19 @@ def test_the_sidecars_default_depends_on_its_version(version: str, fits: bool) -
     assert bool(titles(PRT004, workload)) is not fits
 
 
+@pytest.mark.parametrize(
+    ("engine", "fix"),
+    [
+        (["m", "--port=8300"], "give the routing sidecar the engine's port 8300, or the engine --port=8200"),
+        (["m"], "give the engine --port=8200: the routing sidecar itself listens on 8000"),
+    ],
+)
+def test_the_sidecar_is_never_told_to_forward_to_itself(engine: list[str], fix: str) -> None:
+    (hit,) = outcomes(PRT004, deployment("d", container(engine), init=[sidecar("--port=8000")]))
+    assert isinstance(hit, Hit)
+    assert hit.fix == fix
+
+
 def test_an_unknown_sidecar_version_without_flag_is_skipped() -> None:
     workload = deployment("d", container(["m", "--port=8200"]), init=[sidecar(version="main")])
     (skip,) = outcomes(PRT004, workload)
