@@ -9,6 +9,7 @@ from llmdctl.findings import Report, UserError, counted
 from llmdctl.findings.text import LISTED
 from llmdctl.manifest.document import Document
 from llmdctl.manifest.files import STDIN
+from llmdctl.validate.suppress import FILE
 
 _GROUPS = {
     "kustomize.config.k8s.io": "a file of kustomize; validate what `kubectl kustomize {folder}` renders",
@@ -25,6 +26,11 @@ def not_an_object(documents: Sequence[Document]) -> Iterator[tuple[Document, str
     with_objects = {document.source.file for document in documents if _states_kind(document)}
     for document in documents:
         yield document, _reason(document, with_objects)
+
+
+def without_ignore_files(documents: Sequence[Document]) -> list[Document]:
+    """The documents but those of `.llmdctl.yaml`: it lies beside the manifests and says what to ignore in them."""
+    return [document for document in documents if PurePath(document.source.file).name != FILE]
 
 
 def require_objects(documents: Sequence[Document]) -> None:

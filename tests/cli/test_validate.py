@@ -123,6 +123,15 @@ def test_the_page_on_findings_shows_what_the_command_prints(cli: Cli, root: Path
     assert (result.code, result.out) == (1, shown)
 
 
+def test_the_ignore_file_is_no_manifest(cli: Cli, folder: Path) -> None:
+    (folder / ".llmdctl.yaml").write_text("ignore: [{code: PRT004, reason: ours}]", encoding="utf-8")
+    (folder / "good.yaml").write_bytes(Path(GOOD).read_bytes())
+    result = cli("validate", "folder")
+    assert result.code == 0
+    assert result.out.startswith("1 object: 1 validated, 0 skipped; ")
+    assert cli("validate", "folder/.llmdctl.yaml").code == 2
+
+
 def test_explain(cli: Cli) -> None:
     result = cli("explain", "prt004")
     assert result.code == 0

@@ -110,13 +110,13 @@ def _options(
 def _run(paths: list[str], options: ValidateOptions) -> Report:
     from llmdctl.manifest import read_paths
     from llmdctl.validate.pipeline import validate as run
-    from llmdctl.validate.scope import require_objects
+    from llmdctl.validate.scope import require_objects, without_ignore_files
 
     # Objects and findings live until the end: collecting cycles among them only costs time.
     gc.disable()
     try:
         reading = read_paths(paths)
-        documents = reading.require()
+        documents = without_ignore_files(reading.require())
         if not reading.findings:
             require_objects(documents)
         return run(documents, options, findings=reading.findings, texts=reading.texts)
