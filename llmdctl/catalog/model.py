@@ -272,6 +272,17 @@ class EngineProbes:
 
 
 @record
+class GroupFlags:
+    """Sidecar flags of a connector that has to know every pod, where an engine's ranks spread over several."""
+
+    size: str = field(metadata=doc("Flag of the data-parallel size."))
+    local: str = field(metadata=doc("Flag of the ranks in one pod."))
+    prefill_hosts: str = field(metadata=doc("Flag of the prefill pods' host names, in the order of their ranks."))
+    decode_hosts: str = field(metadata=doc("Flag of the decode pods' host names, in the order of their ranks."))
+    args: dict[str, Any] = field(default_factory=dict, metadata=doc("Further flags, without dashes."))
+
+
+@record
 class Connector:
     """A KV connector of an engine that takes vLLM's --kv-transfer-config: what it is called, and what it needs."""
 
@@ -289,6 +300,7 @@ class Connector:
     )
     router_since: str = field(default="", metadata=doc("First router whose sidecar speaks to it; empty for all."))
     tensor_flag: str = field(default="", metadata=doc("Sidecar flag that takes the tensor-parallel size."))
+    group_flags: GroupFlags | None = field(default=None, metadata=doc("Flags for ranks over several pods."))
 
 
 @record

@@ -12,6 +12,7 @@ from llmdctl.findings import UserError
 from llmdctl.findings.versions import Version
 from llmdctl.plan.blame import blame
 from llmdctl.plan.contributions import Context, RoleAdds, collect, matches
+from llmdctl.plan.hosts import check_groups
 from llmdctl.plan.images import ImageResolver, release_set
 from llmdctl.plan.kvevents import plan_render, plugin_parameters
 from llmdctl.plan.model import (
@@ -39,6 +40,7 @@ from llmdctl.schema import SUPPORTED_MINORS
 from llmdctl.spec.model import NAME_MAX, Model, StackSpec
 
 GROUP_IDENTITY_SINCE = "0.11.0"
+SLICES_SINCE = "0.10.0"
 """LeaderWorkerSet release that has groupIdentity."""
 
 DRA_SINCE_MINOR = 34
@@ -70,6 +72,8 @@ def _derive(request: Request, resolved: Resolved, catalog: Catalog) -> Plan:
         stack_name=name,
         labels=labels,
         service_account=account.name if account else "",
+        namespace=namespace,
+        has_slices=_at_least(images.components.get("lws", ""), SLICES_SINCE),
         has_group_identity=_at_least(images.components.get("lws", ""), GROUP_IDENTITY_SINCE),
         gated=bool(resolved.selection.model and resolved.selection.model.facts.gated),
         foreign_resources=_foreign_resources(resolved, catalog),
@@ -80,6 +84,8 @@ def _derive(request: Request, resolved: Resolved, catalog: Catalog) -> Plan:
     roles = tuple(plan_role(role, adds[role], context) for role in wanted)
     _check_replicas(spec, roles)
     _check_ports(roles)
+    if spec.kv_transfer:
+        check_groups(resolved.selection.engine, str(spec.kv_transfer.connector), roles)
     claims = _claims(name, adds, ledger)
     if claims:
         _check_dra(spec, "claims of this combination need")

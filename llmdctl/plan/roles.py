@@ -6,12 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from llmdctl.catalog.model import Engine, ModelEntry
+from llmdctl.catalog.model import Engine, GroupFlags, ModelEntry
 from llmdctl.findings import Path, UserError
 from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.typed import dump
 from llmdctl.plan.arguments import derived_args, engine_args
 from llmdctl.plan.contributions import RoleAdds
+from llmdctl.plan.hosts import REVISION_ENV, group_args
 from llmdctl.plan.images import ImageResolver
 from llmdctl.plan.kvevents import Events, plan_events
 from llmdctl.plan.model import (
@@ -61,6 +62,9 @@ class RoleContext:
     stack_name: str
     labels: dict[str, Any]
     service_account: str
+    namespace: str
+    has_slices: bool
+    """Names of a DisaggregatedSet's children hold the number of their slice."""
     has_group_identity: bool
     gated: bool
     foreign_resources: Mapping[str, str]
@@ -126,7 +130,7 @@ def plan_role(name: str, adds: RoleAdds, context: RoleContext) -> RolePlan:
         metrics_ports=_metrics_ports(engine_port, parallelism),
         # Half a group hangs: its ranks wait for the ones that are gone.
         restart_policy="RecreateGroupOnPodRestart" if parallelism.pods > 1 else None,
-        group_identity=_group_identity(context),
+        group_identity=_group_identity(context, parallelism),
         rollout=_rollout(name, parallelism),
         openings=dict(adds.capabilities),
         container=container,
@@ -155,11 +159,19 @@ def _workload_labels(name: str, context: RoleContext) -> dict[str, Any]:
     return labels
 
 
-def _group_identity(context: RoleContext) -> str | None:
+def _group_identity(context: RoleContext, parallelism: ParallelismPlan) -> str | None:
     if not context.has_group_identity:
         return None
     queue = context.resolved.stack.spec.queue
-    return "Ordinal" if queue and queue.kueue else "Hash"
+    # Lists of host names hold the groups' numbers.
+    listed = parallelism.data > 1 and _group_flags(context) is not None
+    return "Ordinal" if listed or (queue and queue.kueue) else "Hash"
+
+
+def _group_flags(context: RoleContext) -> GroupFlags | None:
+    transfer = context.resolved.stack.spec.kv_transfer
+    known = context.resolved.selection.engine.connectors.get(str(transfer.connector)) if transfer else None
+    return known.group_flags if known else None
 
 
 def _rollout(name: str, parallelism: ParallelismPlan) -> dict[str, Any]:
@@ -324,6 +336,11 @@ def _sidecar(
         (*path, "args"), formula("ports of the role, the connector's protocol, flag names of the version")
     )
     ports = rank_ports(engine.serving_port, parallelism)
+    groups, workload = _group_flags(context), str(context.resolved.stack.spec.workload)
+    group: dict[str, Any] = {}
+    if groups is not None and parallelism.data > 1:
+        sliced = context.has_slices
+        group = group_args(groups, context.stack_name, context.namespace, workload, parallelism, sliced=sliced)
     args = sidecar_args(
         image.version,
         port=engine.serving_port,
@@ -332,13 +349,17 @@ def _sidecar(
         zap_log_level="1",
         secure_serving=False,
         data_parallel_size=len(ports),
-        extra={**transfer.sidecar_args, **adds.data.get("sidecarArgs", {})},
+        extra={**transfer.sidecar_args, **group, **adds.data.get("sidecarArgs", {})},
     )
     return SidecarPlan(
         name=SIDECAR_NAME,
         image=image,
         args=args,
-        env=[{"name": "POD_IP", "valueFrom": POD_IP}, *transfer.sidecar_env],
+        env=[
+            {"name": "POD_IP", "valueFrom": POD_IP},
+            *([REVISION_ENV] if group and workload == "disaggregatedSet" else []),
+            *transfer.sidecar_env,
+        ],
         ports=[
             {"name": "sidecar" if len(ports) == 1 else f"sidecar{index}", "containerPort": port, "protocol": "TCP"}
             for index, port in enumerate(ports)
