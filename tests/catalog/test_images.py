@@ -63,7 +63,8 @@ def test_what_nobody_saw_published_in_1_0() -> None:
     unsure = {
         name for name, found in IMAGES.releases["1.0"].images.items() if found.provenance.confidence == "inferred"
     }
-    assert unsure == {"endpoint-picker", "routing-sidecar", "vllm-nvidia-efa", "sglang-amd", "sglang-amd-mi35x"}
+    efa = {"vllm-nvidia-efa", "sglang-nvidia-efa"}
+    assert unsure == {"endpoint-picker", "routing-sidecar", "sglang-amd", "sglang-amd-mi35x", *efa}
 
 
 @pytest.mark.parametrize("found", [image for _, _, image in ALL], ids=IDS)

@@ -19,6 +19,7 @@ TABLES = [
     ("vllm", "0.26.0"),
     ("vllm", "0.29.0"),
     ("vllm", "0.30.0"),
+    ("sglang", "0.5.12"),
     ("sglang", "0.5.13.post1"),
     ("sglang", "0.5.16"),
     ("sglang", "0.5.20"),
@@ -38,7 +39,7 @@ def script(root: Path) -> Any:
 
 def test_versions_are_listed_in_order() -> None:
     assert known_versions("vllm") == ["0.22.0", "0.23.0", "0.26.0", "0.29.0", "0.30.0"]
-    assert known_versions("sglang") == ["0.5.13.post1", "0.5.16", "0.5.20"]
+    assert known_versions("sglang") == ["0.5.12", "0.5.13.post1", "0.5.16", "0.5.20"]
     assert known_versions("nothing") == []
 
 
