@@ -61,7 +61,11 @@ def _needs(default: dict[str, Any]) -> list[str]:
 
 def _pod_security(rows: Sequence[dict[str, Any]]) -> list[str]:
     head = "PodSecurity level that the namespace must allow, by provider"
-    table = [(row["provider"], row["level"], "; ".join(row["reasons"]) or "-") for row in rows]
+    table = []
+    for row in rows:
+        first, *others = row["reasons"] or ["-"]
+        table.append((row["provider"], row["level"], first))
+        table.extend(("", "", reason) for reason in others)
     return [head, *_table(table, indent="  ")]
 
 

@@ -142,3 +142,10 @@ def test_every_guide_and_preset_says_what_its_plan_takes(name: str, capsys: Capt
         preset: accelerators(guide=name, preset=preset) for preset in catalog.guide(name).presets
     }
     assert name in run_cli(capsys, monkeypatch, "guide", "show", name).out
+
+
+def test_a_reason_that_roles_share_is_told_once_and_on_a_line_of_its_own(capsys: Capture, monkeypatch: Patch) -> None:
+    text = run_cli(capsys, monkeypatch, "guide", "show", "wide-ep").out
+    lines = [line.strip() for line in text.split("PodSecurity")[1].split("\n\n")[0].splitlines()]
+    assert "prefill, decode: uses the node's IPC namespace" in lines
+    assert sum("uses the node's IPC namespace" in line for line in lines) == 1
