@@ -300,6 +300,9 @@ class Connector:
     )
     router_since: str = field(default="", metadata=doc("First router whose sidecar speaks to it; empty for all."))
     tensor_flag: str = field(default="", metadata=doc("Sidecar flag that takes the tensor-parallel size."))
+    families: list[str] = field(
+        default_factory=list, metadata=doc("Accelerator families that it works on; empty for all.")
+    )
     group_flags: GroupFlags | None = field(default=None, metadata=doc("Flags for ranks over several pods."))
 
 

@@ -22,7 +22,7 @@ def build_app(arguments: Sequence[str] = ()) -> typer.Typer:
     """
     app = typer.Typer(
         name="llmdctl",
-        help="Render, validate, install and diagnose distributed LLM inference (llm-d) on Kubernetes.",
+        help="Render and validate distributed LLM inference (llm-d) for Kubernetes.",
         no_args_is_help=True,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
@@ -41,7 +41,7 @@ def _wanted(arguments: Sequence[str]) -> Sequence[str]:
 
 
 def _root() -> None:
-    """Render, validate, install and diagnose distributed LLM inference (llm-d) on Kubernetes.
+    """Render and validate distributed LLM inference (llm-d) for Kubernetes.
 
     Example: llmdctl render pd-disaggregation --accelerator nvidia-h200 -o build/
     """

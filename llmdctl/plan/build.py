@@ -83,6 +83,7 @@ def _derive(request: Request, resolved: Resolved, catalog: Catalog) -> Plan:
     adds = {role: collect(entries, _context(resolved, role), ledger, ("roles", role)) for role in wanted}
     roles = tuple(plan_role(role, adds[role], context) for role in wanted)
     _check_replicas(spec, roles)
+    _check_local_model(spec)
     _check_ports(roles)
     if spec.kv_transfer:
         check_groups(resolved.selection.engine, str(spec.kv_transfer.connector), roles)
@@ -187,6 +188,19 @@ def _check_dra(spec: StackSpec, who: str) -> None:
             f"spec.kubeVersion is {spec.kube_version}, but {who} Kubernetes 1.{DRA_SINCE_MINOR} or newer",
             why="resource.k8s.io/v1 is not served before",
             fix="raise kubeVersion, or set spec.devices.mode: devicePlugin",
+        )
+
+
+def _check_local_model(spec: StackSpec) -> None:
+    model = spec.model
+    if model is None or model.source != "local":
+        return
+    if model.cache is None or (model.cache.pvc is None and model.cache.host_path is None):
+        raise UserError(
+            "spec.model.source is local, but the cache is an empty directory of each pod",
+            why="the engine would look for the model's files where none can be",
+            fix="name what holds them: spec.model.cache.pvc.claimName or spec.model.cache.hostPath.path",
+            about=["spec.model.source", "spec.model.cache"],
         )
 
 

@@ -17,6 +17,7 @@ from llmdctl.plan.merge import OriginOf, merge
 from llmdctl.plan.origin import Ledger, Origin, OriginKind, formula
 from llmdctl.plan.request import Request
 from llmdctl.spec.model import API_VERSION, KIND, InferenceStack, Role, Roles, SpecFields
+from llmdctl.spec.paths import without_empty_sections
 
 BASE: dict[str, Any] = {
     "metadata": {"namespace": "llm-d"},
@@ -122,7 +123,7 @@ def resolve(request: Request, catalog: Catalog) -> Resolved:
     )
     for layer in request.layers:
         _refuse_unsupported(layer.data, selection, layer)
-        merge(data, layer.data, layer.origin_of, ledger)
+        merge(data, without_empty_sections(layer.data), layer.origin_of, ledger)
     _settle_cache(data, request)
     if len(selection.roles) == 1 and len(selection.guide.roles) > 1:
         data["spec"].pop("kvTransfer", None)

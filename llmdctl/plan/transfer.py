@@ -45,11 +45,31 @@ def plan_transfer(
         return _configured(engine.connectors[name], _kv_role(role, version), backends, added, port, tensor)
     if engine.name == "sglang" and name in engine.sidecar_connector:
         return _sglang(name, engine.sidecar_connector[name], role, backends)
-    known = ", ".join([*engine.connectors, *engine.sidecar_connector]) or "none"
+    known = ", ".join([*engine.connectors, *engine.sidecar_connector])
+    if not known:
+        raise UserError(
+            f"spec.engine: {engine.name} hands no KV cache from one server to another",
+            why="this guide splits prefill from decode, and the cache has to get across",
+            fix="choose another engine, or a guide without prefill",
+            about=["spec.engine", "spec.kvTransfer.connector"],
+        )
     raise UserError(
         f"spec.kvTransfer.connector: engine {engine.name} has no connector {name!r} in the catalog",
         fix=f"connectors of {engine.name}: {known}",
         about=["spec.kvTransfer.connector", "spec.engine"],
+    )
+
+
+def check_family(engine: Engine, connector: str, family: str) -> None:
+    """Raises UserError for a connector that is made for other accelerators."""
+    found = engine.connectors.get(connector)
+    if found is None or not found.families or family in found.families:
+        return
+    fitting = ", ".join(name for name, known in engine.connectors.items() if family in (known.families or [family]))
+    raise UserError(
+        f"spec.kvTransfer.connector: {connector} works on {' and '.join(found.families)} accelerators, not on {family}",
+        fix=f"connectors for {family}: {fitting}",
+        about=["spec.kvTransfer.connector", "spec.accelerator"],
     )
 
 

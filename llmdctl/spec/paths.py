@@ -86,6 +86,24 @@ def without_none(kind: Any) -> Any:
     return kind
 
 
+def without_empty_sections(data: Any, kind: Any = InferenceStack) -> Any:
+    """The data without sections that are null: `roles:` with nothing below it says nothing, and removes no defaults.
+
+    In free maps (flags, requests) and for single values null keeps its meaning: it takes a default away.
+    """
+    kind = without_none(kind)
+    if not dataclasses.is_dataclass(kind) or not isinstance(data, Mapping):
+        return data
+    known = fields_of(cast(type, kind))
+    out = {}
+    for key, value in data.items():
+        below = without_none(known[key][1]) if key in known else None
+        if value is None and dataclasses.is_dataclass(below):
+            continue
+        out[key] = without_empty_sections(value, below)
+    return out
+
+
 def _enter(kind: Any, step: str | int, path: Path) -> tuple[Any, Mapping[str, Any]]:
     where = format_path(path)
     if kind is Any:

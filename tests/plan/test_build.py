@@ -627,3 +627,49 @@ def test_engines_without_dac_override_may_write_a_claimed_cache(
     decode = role(make_plan(OB, spec), "decode")
     assert decode.pod.security_context == context
     assert decode.container.security_context["capabilities"] == {"drop": ["ALL"]}
+
+
+@pytest.mark.parametrize("guide", [OB, PD, "wide-ep", "precise-prefix-cache-routing", "topology-aware-accelerators"])
+@pytest.mark.parametrize(
+    "empty",
+    [
+        {"roles": None},
+        {"roles": {"decode": None}},
+        {"roles": {"decode": {"parallelism": None, "pod": None}}},
+        {"model": None},
+        {"model": {"cache": None, "tokenSecret": None}},
+        {"router": None},
+        {"router": {"gateway": None, "proxy": None}},
+        {"devices": None, "images": None, "pod": None, "monitoring": None},
+    ],
+)
+def test_an_empty_section_takes_nothing_away(make_plan: Any, guide: str, empty: dict[str, Any]) -> None:
+    assert list(make_plan(guide, empty).values()) == list(make_plan(guide).values())
+
+
+def test_empty_metadata_and_an_empty_kv_transfer_take_nothing_away(make_plan: Any) -> None:
+    usual = make_plan(PD)
+    assert make_plan(PD, {"kvTransfer": None}).roles == usual.roles
+
+
+def test_null_still_takes_single_values_away(make_plan: Any) -> None:
+    decode = role(make_plan(OB, {"roles": {"decode": {"engineArgs": {"shutdown-timeout": None}}}}), "decode")
+    assert not any("shutdown-timeout" in word for word in decode.container.args)
+
+
+def test_connectors_of_other_hardware_are_refused(make_plan: Any) -> None:
+    for connector, family in (("tpu", "google"), ("moriio", "amd")):
+        with pytest.raises(UserError, match=f"{connector} works on {family} accelerators, not on nvidia"):
+            make_plan(PD, {"accelerator": "nvidia-h200", "kvTransfer": {"connector": connector}})
+
+
+def test_engines_that_hand_over_no_cache_cannot_split_prefill_from_decode(make_plan: Any) -> None:
+    with pytest.raises(UserError, match="sim hands no KV cache"):
+        make_plan(PD, {"engine": "sim", "accelerator": "none"}, allow=True)
+
+
+def test_local_models_need_something_that_holds_them(make_plan: Any) -> None:
+    with pytest.raises(UserError, match="source is local, but the cache is an empty directory"):
+        make_plan(PD, {"model": {"source": "local"}})
+    plan = make_plan(PD, {"model": {"source": "local", "cache": {"pvc": {"claimName": "weights"}}}})
+    assert args(plan, "decode")[0].startswith("/var/cache/huggingface/")
