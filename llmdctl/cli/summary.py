@@ -64,13 +64,24 @@ def _counts(outcomes: Sequence[Outcome]) -> str:
 
 def _role_line(plan: Plan, role: RolePlan) -> str:
     sizes = role.parallelism
-    ranks = f"TP{sizes.tensor}" + (f" PP{sizes.pipeline}" if sizes.pipeline > 1 else "")
+    ranks = " ".join(
+        f"{short}{size}"
+        for short, size in (("TP", sizes.tensor), ("PP", sizes.pipeline), ("DP", sizes.data))
+        if size > 1 or short == "TP"
+    )
+    group = f" on {sizes.pods} pods" if sizes.pods > 1 else ""
     front = f", sidecar on {role.serving_port}" if role.sidecar else ""
+    # A job that only claims devices serves nothing.
+    serves = f", engine on {role.engine_port}{front}" if _serves(plan) else ""
     how = "claimed by DRA" if role.pod.resource_claims and plan.stack.device_mode == "dra" else "by device plugin"
     return (
-        f"  {role.name:<8} {role.replicas} x {ranks}: {counted(sizes.accelerators, 'accelerator')} a pod ({how}), "
-        f"engine on {role.engine_port}{front}"
+        f"  {role.name:<8} {role.replicas} x {ranks}{group}: {counted(sizes.accelerators, 'accelerator')} a pod ({how})"
+        f"{serves}"
     )
+
+
+def _serves(plan: Plan) -> bool:
+    return any(item.template.startswith("router/") for item in plan.objects)
 
 
 def _total(plan: Plan) -> int:

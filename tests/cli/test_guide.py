@@ -149,3 +149,21 @@ def test_a_reason_that_roles_share_is_told_once_and_on_a_line_of_its_own(capsys:
     lines = [line.strip() for line in text.split("PodSecurity")[1].split("\n\n")[0].splitlines()]
     assert "prefill, decode: uses the node's IPC namespace" in lines
     assert sum("uses the node's IPC namespace" in line for line in lines) == 1
+
+
+@pytest.mark.parametrize(
+    ("guide", "line"),
+    [
+        ("wide-ep", "prefill  1 x TP1 DP16 on 2 pods: 8 accelerators a pod (by device plugin), engine on 8000"),
+        (
+            "pd-disaggregation",
+            "decode   1 x TP4: 4 accelerators a pod (by device plugin), engine on 8200, sidecar on 8000",
+        ),
+        ("topology-aware-accelerators", "decode   1 x TP1: 1 accelerator a pod (claimed by DRA)"),
+    ],
+)
+def test_the_summary_of_a_role_adds_up(
+    guide: str, line: str, tmp_path: Path, capsys: Capture, monkeypatch: Patch
+) -> None:
+    result = run_cli(capsys, monkeypatch, "render", guide, "-o", str(tmp_path / "out"))
+    assert line in [found.strip() for found in (result.out + result.err).splitlines()]

@@ -18,7 +18,10 @@ CHANGES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "spec.model.id": ({"model": {"id": "openai/gpt-oss-20b"}}, {}),
     "spec.model.revision": ({"model": {"revision": "main"}}, {}),
     "spec.model.servedName": ({"model": {"servedName": "gpt"}}, {}),
-    "spec.model.source": ({"model": {"source": "local"}}, {}),
+    "spec.model.source": (
+        {"model": {"source": "local", "cache": {"pvc": {"claimName": "models"}}}},
+        {"model": {"cache": {"pvc": {"claimName": "models"}}}},
+    ),
     "spec.model.maxLength": ({"model": {"maxLength": 8192}}, {}),
     "spec.model.tokenSecret.name": ({"model": {"tokenSecret": {"name": "other"}}}, {}),
     "spec.model.tokenSecret.key": ({"model": {"tokenSecret": {"key": "TOKEN"}}}, {}),
