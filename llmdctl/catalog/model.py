@@ -474,19 +474,31 @@ class Verification:
     """A machine-readable step that shows that a deployment serves."""
 
     name: str = field(metadata=doc("Name of the step."))
-    request: dict[str, Any] | None = field(default=None, metadata=doc("HTTP request through the router."))
-    expect: dict[str, Any] = field(metadata=doc("What must hold afterwards."))
+    when: When = field(default_factory=When, metadata=doc("Condition."))
+    target: Literal["router", "render"] = field(
+        default="router", metadata=doc("Who is asked: the router, or the Service that tokenises prompts.")
+    )
+    request: dict[str, Any] | None = field(default=None, metadata=doc("HTTP request; the model's name is added."))
+    repeat: int = field(default=1, metadata=doc("How often it is sent, one after the other.", minimum=1))
+    expect: dict[str, Any] = field(
+        metadata=doc(
+            "What must hold afterwards: `status` of every answer, text that each `contains`, how many `pods` served, "
+            "a counter of those pods that `grows`, or `jobComplete`."
+        )
+    )
 
 
 @record
 class KvEvents:
     """A guide whose engines publish KV-cache events to the router."""
 
-    port: int = field(metadata=doc("Port of the first rank's events."))
-    block_size: int = field(metadata=doc("Tokens of a KV block, in the engines and in the router's index."))
-    render_port: int = field(default=8000, metadata=doc("Port of the Service that tokenises prompts."))
+    port: int = field(metadata=doc("Port of the first rank's events.", minimum=1, maximum=65535))
+    block_size: int = field(metadata=doc("Tokens of a KV block, in the engines and in the router's index.", minimum=1))
+    render_port: int = field(
+        default=8000, metadata=doc("Port of the Service that tokenises prompts.", minimum=1, maximum=65535)
+    )
     render_replicas: int = field(
-        default=3, metadata=doc("Servers that tokenise, for engines that can't do it themselves.")
+        default=3, metadata=doc("Servers that tokenise, for engines that can't do it themselves.", minimum=1)
     )
     render_resources: AddedResources = field(
         default_factory=AddedResources, metadata=doc("Resources of such a server.")

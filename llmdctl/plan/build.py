@@ -29,7 +29,7 @@ from llmdctl.plan.model import (
     ServingAccountPlan,
     StackPlan,
 )
-from llmdctl.plan.notices import cache_notices, claim_notices, gateway_notices, image_notices
+from llmdctl.plan.notices import cache_notices, claim_notices, event_notices, gateway_notices, image_notices
 from llmdctl.plan.origin import Ledger, Origin, OriginKind, formula
 from llmdctl.plan.pods import CACHE_MOUNT, engine_config
 from llmdctl.plan.request import Request
@@ -95,7 +95,9 @@ def _derive(request: Request, resolved: Resolved, catalog: Catalog) -> Plan:
     render = _render(resolved, resolver, model, name, labels, roles)
     events = resolved.selection.guide.kv_events
     agreed = (
-        plugin_parameters(events, resolved.selection.engine, model, render, picker.version) if events and render else {}
+        plugin_parameters(events, resolved.selection.engine, model, render, picker.version, roles)
+        if events and render
+        else {}
     )
     extras = _router_extras(adds)
     router = plan_router(resolved, resolver, name, namespace, labels, extras, roles, agreed, picker)
@@ -115,7 +117,7 @@ def _derive(request: Request, resolved: Resolved, catalog: Catalog) -> Plan:
             selector={INSTANCE: name, SERVING_LABEL: "true"},
             ports=roles[0].serving_ports,
         ),
-        budgets=_budgets(roles, router, ledger),
+        budgets=_budgets(roles, router, render, ledger),
         router=router,
         render=render,
         monitoring=monitoring if monitored else None,
@@ -128,7 +130,8 @@ def _derive(request: Request, resolved: Resolved, catalog: Catalog) -> Plan:
             *notices,
             *image_notices(roles, router, render, release, catalog.images.deprecated),
             *gateway_notices(router, ledger),
-            *cache_notices(spec, roles),
+            *cache_notices(spec, roles, render),
+            *event_notices(resolved),
         ),
         ledger=ledger,
     )
@@ -144,13 +147,16 @@ def _render(
         return None
     serving = {INSTANCE: name, SERVING_LABEL: "true"}
     resolved.ledger.note(("render",), formula("who tokenises prompts: the engines themselves, or servers of its own"))
-    access = [item for item in roles[0].container.env if item["name"].startswith("HF_")]
-    return plan_render(settings, resolved.selection.engine, images, model, name, serving, labels, access)
+    return plan_render(settings, resolved.selection.engine, images, model, name, serving, labels, roles[0])
 
 
-def _budgets(roles: tuple[RolePlan, ...], router: RouterPlan, ledger: Ledger) -> tuple[BudgetPlan, ...]:
+def _budgets(
+    roles: tuple[RolePlan, ...], router: RouterPlan, render: RenderPlan | None, ledger: Ledger
+) -> tuple[BudgetPlan, ...]:
     """One for each set of pods that can lose one: a budget over a single pod would only stop nodes from draining."""
-    ledger.note(("budgets",), formula("roles and routers with more than one pod lose one at a time"))
+    ledger.note(
+        ("budgets",), formula("roles, routers and servers that tokenise, with more than one pod: one at a time")
+    )
     found = [
         BudgetPlan(name=role.workload_name, labels=role.workload_labels, selector=role.selector, max_unavailable=1)
         for role in roles
@@ -158,6 +164,8 @@ def _budgets(roles: tuple[RolePlan, ...], router: RouterPlan, ledger: Ledger) ->
     ]
     if router.replicas > 1:
         found.append(BudgetPlan(name=router.name, labels=router.labels, selector=router.selector, max_unavailable=1))
+    if render and render.server and render.server.replicas > 1:
+        found.append(BudgetPlan(name=render.name, labels=render.labels, selector=render.selector, max_unavailable=1))
     return tuple(found)
 
 

@@ -295,14 +295,17 @@ class RenderServerPlan:
     env: list[Data]
     resources: Data
     readiness_probe: Data
+    volumes: list[Data]
+    volume_mounts: list[Data]
 
 
 @record
 class RenderPlan:
-    """The Service that tokenises prompts for the router."""
+    """The Service that tokenises prompts for the router. `target_port` is where its pods listen."""
 
     name: str
     port: int
+    target_port: int
     selector: Data
     labels: Data
     server: RenderServerPlan | None

@@ -83,10 +83,25 @@ def _is_chosen(ledger: Ledger, field: str) -> bool:
     return ledger.of(("spec", "router", "gateway", field)).kind in (OriginKind.FILE, OriginKind.FLAG)
 
 
-def cache_notices(spec: StackSpec, roles: tuple[RolePlan, ...]) -> list[str]:
+def event_notices(resolved: Resolved) -> list[str]:
+    """Models of which the router of a guide with KV events knows less than the engines hold (llm-d-router pool.go)."""
+    model = resolved.selection.model
+    if resolved.selection.guide.kv_events is None or model is None:
+        return []
+    if not (model.facts.hybrid_attention or model.facts.mamba):
+        return []
+    return [
+        f"model {model.name} has layers without full attention: the router skips the events of their blocks, so it "
+        "may send prompts to pods that hold less of them than it believes"
+    ]
+
+
+def cache_notices(spec: StackSpec, roles: tuple[RolePlan, ...], render: RenderPlan | None) -> list[str]:
     """A volume that several pods mount must allow that; nothing in the stack can tell whether it does."""
     claim = spec.model.cache.pvc if spec.model and spec.model.cache else None
     pods = sum(role.replicas * role.parallelism.pods for role in roles)
+    if render and render.server and any("persistentVolumeClaim" in volume for volume in render.server.volumes):
+        pods += render.server.replicas
     if claim is None or pods < 2:
         return []
     return [

@@ -52,6 +52,8 @@ PLUGINS: dict[str, set[str]] = {
     "endpoint-notification-source": set(),
     "precise-prefix-cache-producer": {
         "speculativeIndexing", "speculativeTTL", "indexerConfig.kvBlockIndexConfig.enableMetrics",
+        # Read over the defaults (producer.go, PluginFactory), so that it may stand without `size`.
+        "indexerConfig.kvBlockIndexConfig.inMemoryConfig.podCacheSize",
         "kvEventsConfig.topicFilter", "kvEventsConfig.concurrency", "kvEventsConfig.engineType",
         "kvEventsConfig.discoverPods", "kvEventsConfig.podDiscoveryConfig.socketPort",
     },

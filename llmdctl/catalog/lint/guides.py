@@ -46,6 +46,10 @@ def lint_guide(guide: Guide, file: EntryFile, templates: list[FilePath], names: 
         lint_when(made.when, file, ("objects", index, "when"), names, problems)
         if not any(_has_template(directory, made.template) for directory in templates):
             problems.at(file, ("objects", index, "template"), f"there is no template {made.template!r}")
+    for index, step in enumerate(guide.verification):
+        lint_when(step.when, file, ("verification", index, "when"), names, problems)
+        if step.target == "render" and guide.kv_events is None:
+            problems.at(file, ("verification", index, "target"), "without kvEvents no Service tokenises prompts")
     _lint_readme(file.path.parent / README, problems)
 
 
