@@ -283,15 +283,37 @@ class GroupFlags:
 
 
 @record
-class Connector:
-    """A KV connector of an engine that takes vLLM's --kv-transfer-config: what it is called, and what it needs."""
+class ConnectorRole:
+    """What a connector needs in one role only."""
 
-    class_name: str = field(metadata=doc("kv_connector.", key="class"))
+    args: dict[str, Any] = field(default_factory=dict, metadata=doc("Flags of the engine, without dashes."))
+    ports: dict[str, int] = field(default_factory=dict, metadata=doc("Container ports by name."))
+    env: list[dict[str, Any]] = field(default_factory=list, metadata=doc("Environment of the engine."))
+    sidecar_env: list[dict[str, Any]] = field(
+        default_factory=list, metadata=doc("Environment of the routing sidecar, where the role has one.")
+    )
+
+
+@record
+class Connector:
+    """A KV connector of an engine: what it is called, and what it needs."""
+
+    class_name: str = field(
+        default="",
+        metadata=doc(
+            "kv_connector of vLLM's --kv-transfer-config; empty where the engine has no such flag.", key="class"
+        ),
+    )
     module: str = field(default="", metadata=doc("kv_connector_module_path."))
     protocol: str = field(metadata=doc("The routing sidecar's --kv-connector."))
     config: dict[str, Any] = field(default_factory=dict, metadata=doc("Further keys of the configuration."))
     extra: dict[str, Any] = field(default_factory=dict, metadata=doc("kv_connector_extra_config."))
     takes_backends: bool = field(default=False, metadata=doc("spec.kvTransfer.backends go into the extra config."))
+    backend_variable: str = field(
+        default="", metadata=doc("Environment variable that takes the backend, where the engine takes just one.")
+    )
+    args: dict[str, Any] = field(default_factory=dict, metadata=doc("Flags of the engine, without dashes."))
+    roles: dict[str, ConnectorRole] = field(default_factory=dict, metadata=doc("What it needs in one role only."))
     port_key: str = field(default="", metadata=doc("Key of the extra config that takes the engine's port, as text."))
     ports: dict[str, int] = field(default_factory=dict, metadata=doc("Container ports by name."))
     env: list[dict[str, Any]] = field(default_factory=list, metadata=doc("Environment of the engine."))
@@ -342,10 +364,6 @@ class Engine(Entry):
     )
     rank_probes: EngineProbes | None = field(
         default=None, metadata=doc("Probes where every local rank has a port: the supervisor answers for them.")
-    )
-    sidecar_connector: dict[str, str] = field(
-        default_factory=dict,
-        metadata=doc("For engines without --kv-transfer-config: connector -> the routing sidecar's --kv-connector."),
     )
     connectors: dict[str, Connector] = field(
         default_factory=dict, metadata=doc("Connectors by their name in spec.kvTransfer.connector.")

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
-from llmdctl.catalog.model import Connector, Engine
+from llmdctl.catalog.model import Connector, ConnectorRole, Engine
 from llmdctl.findings import UserError
 from llmdctl.findings.frozen import frozen
 from llmdctl.findings.versions import Version
 from llmdctl.spec.model import KVTransfer
-
-SGLANG_BOOTSTRAP_PORT = 8998
-"""SGLang's default of --disaggregation-bootstrap-port, and the sidecar's of SGLANG_BOOTSTRAP_PORT."""
 
 POD_IP = {"fieldRef": {"fieldPath": "status.podIP"}}
 
@@ -40,12 +37,11 @@ def plan_transfer(
     `port` is the engine's, `tensor` its tensor-parallel size. Raises UserError for a connector that the engine lacks.
     """
     name = str(spec.connector)
-    backends = spec.backends or added.get("backends") or ["UCX"]
     if name in engine.connectors:
-        return _configured(engine.connectors[name], _kv_role(role, version), backends, added, port, tensor)
-    if engine.name == "sglang" and name in engine.sidecar_connector:
-        return _sglang(name, engine.sidecar_connector[name], role, backends)
-    known = ", ".join([*engine.connectors, *engine.sidecar_connector])
+        return _pieces(
+            engine.connectors[name], role, version, _backends(engine, name, spec, added), added, port, tensor
+        )
+    known = ", ".join(engine.connectors)
     if not known:
         raise UserError(
             f"spec.engine: {engine.name} hands no KV cache from one server to another",
@@ -94,10 +90,43 @@ def _kv_role(role: str, version: str) -> str:
     return "kv_producer" if role == "prefill" else "kv_consumer"
 
 
-def _configured(
-    connector: Connector, kv_role: str, backends: list[str], added: dict[str, Any], port: int, tensor: int
+def _backends(engine: Engine, name: str, spec: KVTransfer, added: dict[str, Any]) -> list[str]:
+    backends = spec.backends or added.get("backends") or ["UCX"]
+    if engine.connectors[name].backend_variable and len(backends) != 1:
+        raise UserError(
+            f"spec.kvTransfer.backends: {engine.title or engine.name} takes one backend of {name}, not {len(backends)}",
+            fix="name one, as in [UCX]",
+        )
+    return list(backends)
+
+
+def _pieces(
+    connector: Connector, role: str, version: str, backends: list[str], added: dict[str, Any], port: int, tensor: int
 ) -> Transfer:
-    """An engine that reads everything from --kv-transfer-config."""
+    own = connector.roles.get(role, ConnectorRole())
+    args = {**own.args, **connector.args}
+    if connector.class_name:
+        args["kv-transfer-config"] = _config(connector, _kv_role(role, version), backends, added, port)
+    env = [dict(item) for item in (*connector.env, *own.env)]
+    if connector.backend_variable:
+        env.append({"name": connector.backend_variable, "value": backends[0]})
+    sidecar_args = dict(connector.sidecar_args)
+    if connector.tensor_flag:
+        sidecar_args[connector.tensor_flag] = tensor
+    return Transfer(
+        protocol=connector.protocol,
+        args=args,
+        env=env,
+        ports=[_port(name, number) for name, number in {**connector.ports, **own.ports}.items()],
+        sidecar_args=sidecar_args,
+        sidecar_env=[dict(item) for item in own.sidecar_env],
+    )
+
+
+def _config(
+    connector: Connector, kv_role: str, backends: list[str], added: dict[str, Any], port: int
+) -> dict[str, Any]:
+    """The value of --kv-transfer-config."""
     config: dict[str, Any] = {"kv_connector": added.get("class") or connector.class_name}
     if connector.module:
         config["kv_connector_module_path"] = connector.module
@@ -112,33 +141,7 @@ def _configured(
     extra.update(added.get("extra") or {})
     if extra:
         config["kv_connector_extra_config"] = extra
-    sidecar_args = dict(connector.sidecar_args)
-    if connector.tensor_flag:
-        sidecar_args[connector.tensor_flag] = tensor
-    return Transfer(
-        protocol=connector.protocol,
-        args={"kv-transfer-config": config},
-        env=[dict(item) for item in connector.env],
-        ports=[_port(name, number) for name, number in connector.ports.items()],
-        sidecar_args=sidecar_args,
-    )
-
-
-def _sglang(name: str, protocol: str, role: str, backends: list[str]) -> Transfer:
-    args: dict[str, Any] = {"disaggregation-mode": role, "disaggregation-transfer-backend": name}
-    env: list[dict[str, Any]] = []
-    if name == "nixl":
-        if len(backends) != 1:
-            raise UserError(
-                f"spec.kvTransfer.backends: SGLang takes one NIXL backend, not {len(backends)}",
-                fix="name one, as in [UCX]",
-            )
-        env.append({"name": "SGLANG_DISAGGREGATION_NIXL_BACKEND", "value": backends[0]})
-    if role == "prefill":
-        args["disaggregation-bootstrap-port"] = SGLANG_BOOTSTRAP_PORT
-        return Transfer(protocol, args=args, env=env, ports=[_port("bootstrap", SGLANG_BOOTSTRAP_PORT)])
-    bootstrap = {"name": "SGLANG_BOOTSTRAP_PORT", "value": str(SGLANG_BOOTSTRAP_PORT)}
-    return Transfer(protocol, args=args, env=env, sidecar_env=[bootstrap])
+    return config
 
 
 def _port(name: str, number: int) -> dict[str, Any]:

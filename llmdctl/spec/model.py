@@ -129,8 +129,8 @@ class Devices:
 class KVTransfer:
     """How the KV cache travels from prefill to decode."""
 
-    connector: Literal["nixl", "mooncake", "moriio", "tpu", "offloading"] | None = field(
-        default=None, metadata=doc("Transfer engine.")
+    connector: str | None = field(
+        default=None, metadata=doc("One of the engine's connectors in the catalog.", examples=["nixl", "mooncake"])
     )
     backends: list[str] | None = field(default=None, metadata=doc("Transports of the connector.", examples=[["UCX"]]))
 

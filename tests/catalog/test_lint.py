@@ -118,6 +118,7 @@ def test_parts_of_a_contribution_must_fit(tmp_path: Path, add: str, says: str) -
         ("guide: nope", "there is no guide 'nope'"),
         ("engine: [vllm, vlm]", "when.engine[1]: there is no engine 'vlm' (did you mean 'vllm'?)"),
         ("transport: nixel", "did you mean 'nixl'?"),
+        ("transport: simulatd", "did you mean 'simulated'?"),
         ("devices: dre", "did you mean 'dra'?"),
         ("release: '7'", "there is no release '7'"),
         ("router: standalon", "did you mean 'standalone'?"),

@@ -82,7 +82,14 @@ ONLY_PARAMETERS: dict[str, dict[str, set[str]]] = {
 
 SCORERS = {name for name in PLUGINS if name.endswith("-scorer")}
 
-SIDECAR_FLAGS = {"--port", "--kv-connector", "--data-parallel-size", "--zap-log-level", "--enable-prefiller-sampling"}
+SIDECAR_FLAGS = {
+    "--port",
+    "--kv-connector",
+    "--data-parallel-size",
+    "--zap-log-level",
+    "--enable-prefiller-sampling",
+    "--mooncake-bootstrap-port",
+}
 MORIIO_FLAGS = {
     "--moriio-write-mode", "--moriio-parallel-dispatch", "--moriio-local-pod-ip", "--moriio-tp-size",
     "--moriio-prefill-handshake-port", "--moriio-prefill-notify-port", "--moriio-dp-size", "--moriio-dp-size-local",

@@ -67,7 +67,7 @@ def test_the_line_of_the_value_is_named(tmp_path: Path, catalog: Catalog, body: 
     ("body", "line"),
     [
         # The connector is the guide's default, so that the engine is what does not fit.
-        ("spec:\n  guide: pd-disaggregation\n  engine: sim\n  accelerator: none", 5),
+        ("spec:\n  guide: pd-disaggregation\n  engine: trtllm", 5),
         ("spec:\n  guide: precise-prefix-cache-routing\n  accelerator: none\n  engine: sim", 6),
         ("spec:\n  guide: wide-ep\n  engine: sglang", 5),
         ("spec:\n  guide: optimized-baseline\n  accelerator: google-tpu-v6e\n  engine: sglang", 6),

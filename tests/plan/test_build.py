@@ -294,13 +294,14 @@ def test_gke_routes_carry_no_timeouts(make_plan: Any) -> None:
 
 
 DRA = {"devices": {"mode": "dra"}, "kubeVersion": "1.35"}
+UNDESCRIBED = {**DRA, "provider": "coreweave", "accelerator": "nvidia-h200"}
 
 
 @pytest.mark.parametrize("guide", [PD, OB])
 def test_claims_that_nobody_describes_are_refused_rather_than_left_out(make_plan: Any, guide: str) -> None:
     with pytest.raises(UserError, match="nothing in the catalog says which devices to claim"):
-        make_plan(guide, DRA)
-    plan = make_plan(guide, DRA, allow=True)
+        make_plan(guide, UNDESCRIBED)
+    plan = make_plan(guide, UNDESCRIBED, allow=True)
     assert any("instead" in notice for notice in plan.notices)
     assert all("nvidia.com/gpu" in role.container.resources["limits"] for role in plan.roles)
 
@@ -664,8 +665,19 @@ def test_connectors_of_other_hardware_are_refused(make_plan: Any) -> None:
 
 
 def test_engines_that_hand_over_no_cache_cannot_split_prefill_from_decode(make_plan: Any) -> None:
-    with pytest.raises(UserError, match="sim hands no KV cache"):
-        make_plan(PD, {"engine": "sim", "accelerator": "none"}, allow=True)
+    with pytest.raises(UserError, match="trtllm hands no KV cache"):
+        make_plan(PD, {"engine": "trtllm"}, allow=True)
+
+
+def test_sglang_takes_one_backend(make_plan: Any) -> None:
+    with pytest.raises(UserError, match="SGLang takes one backend of nixl, not 2"):
+        make_plan(PD, {"engine": "sglang", "kvTransfer": {"backends": ["UCX", "LIBFABRIC"]}})
+    for name in ("prefill", "decode"):
+        own = env(make_plan(PD, {"engine": "sglang", "kvTransfer": {"backends": ["LIBFABRIC"]}}), name)
+        assert own["SGLANG_DISAGGREGATION_NIXL_BACKEND"] == "LIBFABRIC"
+    mooncake = make_plan(PD, {"engine": "sglang", "kvTransfer": {"connector": "mooncake"}})
+    assert "--disaggregation-transfer-backend=mooncake" in args(mooncake, "decode")
+    assert "SGLANG_DISAGGREGATION_NIXL_BACKEND" not in env(mooncake, "decode")
 
 
 def test_local_models_need_something_that_holds_them(make_plan: Any) -> None:

@@ -67,6 +67,73 @@ def test_mooncake_has_a_bootstrap_server_that_the_sidecar_finds(make_plan: Any) 
     assert sidecar is not None
     assert {"--kv-connector=mooncake", "--mooncake-bootstrap-port=8998"} <= set(sidecar.args)
     assert {"name": "VLLM_MOONCAKE_BOOTSTRAP_PORT", "value": "8998"} in role(plan, "prefill").container.env
+    listening = {item.name: [port["name"] for port in item.container.ports] for item in plan.roles}
+    assert listening == {"prefill": ["modelserver", "bootstrap"], "decode": ["modelserver"]}
+
+
+@pytest.mark.parametrize(
+    ("spec", "nic"),
+    [
+        ({"provider": "coreweave", "kvTransfer": {"connector": "mooncake"}}, ("rdma/ib", "1")),
+        ({"provider": "openshift", "kvTransfer": {"connector": "mooncake"}}, ("rdma/roce_gdr", "1")),
+        ({"provider": "tensorwave", "preset": "moriio"}, ("rdma/ib", "1")),
+        ({"provider": "oci", "preset": "moriio"}, ("nvidia.com/sriov-rdma-vf", "2")),
+    ],
+)
+def test_every_connector_over_rdma_gets_the_nics(make_plan: Any, spec: dict[str, Any], nic: tuple[str, str]) -> None:
+    plan = make_plan(PD, spec)
+    resource, count = nic
+    for found in plan.roles:
+        assert found.container.resources["limits"][resource] == count
+        # Settings of NIXL's transport mean nothing to the others.
+        assert not any(item["name"].startswith("UCX_") for item in found.container.env)
+
+
+def test_on_gke_mooncake_claims_the_same_pairs_as_nixl(make_plan: Any) -> None:
+    plan = make_plan(PD, {"provider": "gke", "kvTransfer": {"connector": "mooncake"}})
+    assert [claim.name for claim in plan.claims] == ["pd-disaggregation-gke-rdma"]
+    assert [len(found.pod.resource_claims or []) for found in plan.roles] == [1, 4]
+
+
+def test_the_simulator_splits_roles_without_a_transport(make_plan: Any) -> None:
+    plan = make_plan(PD, {"engine": "sim", "accelerator": "none", "provider": "openshift"})
+    for found in plan.roles:
+        assert found.container.command == ["/app/llm-d-inference-sim"]
+        assert not any("transfer" in arg for arg in found.container.args)
+        assert set(found.container.resources["limits"]) == {"cpu", "memory"}
+        assert [port["containerPort"] for port in found.container.ports] == [found.engine_port]
+        assert found.openings == {}
+    sidecar = role(plan, "decode").sidecar
+    assert sidecar is not None
+    assert {"--port=8000", "--model-server-port=8200", "--kv-connector=nixlv2"} <= set(sidecar.args)
+
+
+@pytest.mark.parametrize("accelerator", ["nvidia-h100", "nvidia-gb300"])
+def test_gpus_claimed_from_nvidias_driver(make_plan: Any, accelerator: str) -> None:
+    plan = make_plan(OB, {"accelerator": accelerator, "preset": "dra"})
+    (claim,) = plan.claims
+    (request,) = claim.requests
+    assert request == {"name": "gpu", "exactly": {"deviceClassName": "gpu.nvidia.com", "count": 1}}
+    decode = role(plan, "decode")
+    assert len(decode.pod.resource_claims or []) == 2
+    assert "nvidia.com/gpu" not in limits(plan, "decode")
+    assert {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"} in (decode.pod.tolerations or [])
+
+
+def test_with_dranet_each_rank_claims_a_gpu_and_the_nic_beside_it(make_plan: Any) -> None:
+    plan = make_plan(PD, {"provider": "generic-dranet"})
+    (claim,) = plan.claims
+    classes = [request["exactly"]["deviceClassName"] for request in claim.requests]
+    assert classes == ["gpu.nvidia.com", "dranet-rdma"]
+    assert claim.constraints == [{"matchAttribute": "resource.kubernetes.io/pcieRoot"}]
+    assert [len(found.pod.resource_claims or []) for found in plan.roles] == [1, 4]
+    assert "IPC_LOCK" in role(plan, "decode").openings
+
+
+def test_nodes_of_digitalocean_are_tainted(make_plan: Any) -> None:
+    decode = role(make_plan(OB, {"provider": "digitalocean", "accelerator": "nvidia-h100"}), "decode")
+    assert decode.pod.tolerations == [{"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}]
+    assert decode.container.resources["limits"]["nvidia.com/gpu"] == "1"
 
 
 @pytest.mark.parametrize(

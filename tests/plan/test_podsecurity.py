@@ -25,7 +25,7 @@ from llmdctl.plan.podsecurity import pod_security
             "pd-disaggregation",
             {"provider": "gke-a4x", "accelerator": "nvidia-gb200", "model": {"cache": {"emptyDir": {}}}},
             "privileged",
-            "IPC_LOCK, because NIXL registers",
+            "IPC_LOCK, because the KV cache is registered",
         ),
     ],
 )

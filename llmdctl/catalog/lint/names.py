@@ -7,7 +7,7 @@ from typing import get_args
 
 from llmdctl.catalog.lint.problem import Problems
 from llmdctl.catalog.load import Catalog
-from llmdctl.catalog.model import Accelerator, Entry
+from llmdctl.catalog.model import Accelerator, Engine, Entry
 from llmdctl.catalog.roots import EntryFile
 from llmdctl.findings import Path, UserError
 from llmdctl.manifest.typed import fields_of, nearest
@@ -17,7 +17,6 @@ from llmdctl.spec.paths import find_target, without_none
 Loaded = tuple[Entry, EntryFile]
 
 CHOICES = {
-    "transport": "kvTransfer.connector",
     "devices": "devices.mode",
     "workload": "workload",
     "router": "router.mode",
@@ -69,6 +68,9 @@ class Names:
             name = getattr(defaults, what)
             if name is not None:
                 self.check(what, name, file, (*path, what), problems)
+        transfer = defaults.kv_transfer
+        if transfer is not None and transfer.connector is not None:
+            self.check("transport", transfer.connector, file, (*path, "kvTransfer", "connector"), problems)
 
     def _collect(self, what: str) -> list[str]:
         if what in CHOICES:
@@ -77,6 +79,10 @@ class Names:
             return list(fields_of(Roles))
         if what == "release":
             return self._releases + _quietly(lambda: list(self._fallback.images.releases))
+        if what == "transport":
+            engines = [entry for entry, _ in self._entries.values() if isinstance(entry, Engine)]
+            theirs = _quietly(lambda: [name for entry in self._fallback.engines.values() for name in entry.connectors])
+            return [name for entry in engines for name in entry.connectors] + theirs
         if what == "acceleratorFamily":
             own = [entry.family for entry, _ in self._entries.values() if isinstance(entry, Accelerator)]
             return own + _quietly(lambda: [entry.family for entry in self._fallback.accelerators.values()])
