@@ -143,6 +143,9 @@ class AddedKVTransfer:
     connector_class: str | None = field(
         default=None, metadata=doc("kv_connector, where a variant of the connector is wanted.", key="class")
     )
+    module: str | None = field(
+        default=None, metadata=doc("kv_connector_module_path, where that class is not the engine's.")
+    )
     buffer_device: str | None = field(default=None, metadata=doc("Where the transfer buffer lives.", examples=["cuda"]))
     extra: dict[str, Any] | None = field(default=None, metadata=doc("Further keys of the connector."))
 
@@ -446,6 +449,10 @@ class Accelerator(Entry):
     per_node: int = field(metadata=doc("Accelerators of a common node; 0 where ranks take no device."))
     ranks_per_accelerator: int = field(default=1, metadata=doc("Tensor-parallel ranks that share one device."))
     architecture: Literal["amd64", "arm64"] = field(default="amd64", metadata=doc("CPU architecture of its nodes."))
+    connectors: list[str] = field(
+        default_factory=list,
+        metadata=doc("The only KV connectors that work on it; empty for all that are not made for other families."),
+    )
     support: list[GuideCell] = field(
         default_factory=list, metadata=doc("Combinations with this accelerator that it adds to guides.")
     )

@@ -39,7 +39,7 @@ from llmdctl.plan.pods import (
 from llmdctl.plan.ranks import SUPERVISOR_PORT_NAME, container_ports, launcher, rank_ports, supervisor_port
 from llmdctl.plan.resolve import Resolved
 from llmdctl.plan.resources import plan_resources
-from llmdctl.plan.transfer import POD_IP, Transfer, check_family, check_router, plan_transfer
+from llmdctl.plan.transfer import POD_IP, Transfer, check_accelerator, check_router, plan_transfer
 from llmdctl.router.sidecar import sidecar_args
 from llmdctl.spec.model import Model, ModelCache, Role
 
@@ -101,7 +101,7 @@ def plan_role(name: str, adds: RoleAdds, context: RoleContext) -> RolePlan:
     image_name = adds.data.get("image") or f"{engine.name}-{resolved.selection.accelerator.family}"
     image = context.images.resolve(image_name, ("roles", name, "container", "image"))
     if spec.kv_transfer:
-        check_family(engine, str(spec.kv_transfer.connector), resolved.selection.accelerator.family)
+        check_accelerator(engine, str(spec.kv_transfer.connector), resolved.selection.accelerator)
     transfer = (
         plan_transfer(
             engine, image.version, name, spec.kv_transfer, adds.data.get("kvTransfer", {}),

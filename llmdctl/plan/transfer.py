@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
-from llmdctl.catalog.model import Connector, ConnectorRole, Engine
+from llmdctl.catalog.model import Accelerator, Connector, ConnectorRole, Engine
 from llmdctl.findings import UserError
 from llmdctl.findings.frozen import frozen
 from llmdctl.findings.versions import Version
@@ -32,7 +32,7 @@ class Transfer:
 def plan_transfer(
     engine: Engine, version: str, role: str, spec: KVTransfer, added: dict[str, Any], *, port: int, tensor: int
 ) -> Transfer:
-    """The pieces for one role. `added` is the merged `kvTransfer` contribution (backends, bufferDevice, extra).
+    """The pieces for one role. `added` is the merged `kvTransfer` contribution (class, module, backends and so on).
 
     `port` is the engine's, `tensor` its tensor-parallel size. Raises UserError for a connector that the engine lacks.
     """
@@ -56,17 +56,26 @@ def plan_transfer(
     )
 
 
-def check_family(engine: Engine, connector: str, family: str) -> None:
-    """Raises UserError for a connector that is made for other accelerators."""
+def check_accelerator(engine: Engine, connector: str, accelerator: Accelerator) -> None:
+    """Raises UserError for a connector that is made for other accelerators, or that this one cannot use."""
     found = engine.connectors.get(connector)
-    if found is None or not found.families or family in found.families:
+    if found is None or _works(connector, found, accelerator):
         return
-    fitting = ", ".join(name for name, known in engine.connectors.items() if family in (known.families or [family]))
+    fitting = ", ".join(name for name, known in engine.connectors.items() if _works(name, known, accelerator))
+    family = accelerator.family
+    made_for = " and ".join(found.families)
     raise UserError(
-        f"spec.kvTransfer.connector: {connector} works on {' and '.join(found.families)} accelerators, not on {family}",
-        fix=f"connectors for {family}: {fitting}",
+        f"spec.kvTransfer.connector: {connector} works on {made_for} accelerators, not on {family}"
+        if family not in (found.families or [family])
+        else f"spec.kvTransfer.connector: {connector} does not work on {accelerator.name}",
+        fix=f"connectors for {family}: {fitting}" if fitting else f"{engine.name} has no connector for {family}",
         about=["spec.kvTransfer.connector", "spec.accelerator"],
     )
+
+
+def _works(name: str, connector: Connector, accelerator: Accelerator) -> bool:
+    allowed = accelerator.connectors or [name]
+    return name in allowed and accelerator.family in (connector.families or [accelerator.family])
 
 
 def check_router(engine: Engine, connector: str, router: str) -> None:
@@ -128,8 +137,9 @@ def _config(
 ) -> dict[str, Any]:
     """The value of --kv-transfer-config."""
     config: dict[str, Any] = {"kv_connector": added.get("class") or connector.class_name}
-    if connector.module:
-        config["kv_connector_module_path"] = connector.module
+    module = added.get("module") or connector.module
+    if module:
+        config["kv_connector_module_path"] = module
     config["kv_role"] = kv_role
     if added.get("bufferDevice"):
         config["kv_buffer_device"] = added["bufferDevice"]

@@ -34,9 +34,33 @@ def acme(root: Path, tmp_path: Path) -> Path:
     return directory
 
 
-def plan(catalog: Catalog, guide: str, **spec: str) -> Plan:
+def plan(catalog: Catalog, guide: str, **spec: Any) -> Plan:
     values: dict[Any, tuple[Any, str]] = {("spec", key): (value, key) for key, value in spec.items()}
     return build_plan(Request((flag_layer({("spec", "guide"): (guide, "guide"), **values}),)), catalog)
+
+
+def test_a_connector_class_of_the_vendor_and_the_only_connector_that_works(acme: Path) -> None:
+    file = acme / "accelerator.yaml"
+    text = file.read_text(encoding="utf-8")
+    own = "kvTransfer: {class: AcmeConnector, module: acme_vllm.connector, bufferDevice: cpu}"
+    text = text.replace("kvTransfer: {bufferDevice: cpu}", own).replace("\nfamily:", "\nconnectors: [nixl]\nfamily:")
+    file.write_text(text, encoding="utf-8")
+    assert lint_catalog(acme) == []
+    catalog = load_catalog([str(acme)])
+    for role in plan(catalog, "pd-disaggregation", accelerator="acme-x1", provider="generic").roles:
+        (transfer,) = [word for word in role.container.args if word.startswith("--kv-transfer-config=")]
+        assert '"kv_connector":"AcmeConnector","kv_connector_module_path":"acme_vllm.connector"' in transfer
+    with pytest.raises(UserError, match="mooncake does not work on acme-x1"):
+        plan(
+            catalog,
+            "pd-disaggregation",
+            accelerator="acme-x1",
+            provider="generic",
+            kvTransfer={"connector": "mooncake"},
+        )
+    file.write_text(text.replace("connectors: [nixl]", "connectors: [nixel]"), encoding="utf-8")
+    (problem,) = lint_catalog(acme)
+    assert "there is no transport 'nixel'" in str(problem) and "did you mean 'nixl'?" in str(problem)
 
 
 def test_the_example_has_no_fault(acme: Path) -> None:

@@ -662,6 +662,13 @@ def test_connectors_of_other_hardware_are_refused(make_plan: Any) -> None:
     for connector, family in (("tpu", "google"), ("moriio", "amd")):
         with pytest.raises(UserError, match=f"{connector} works on {family} accelerators, not on nvidia"):
             make_plan(PD, {"accelerator": "nvidia-h200", "kvTransfer": {"connector": connector}})
+    for chosen, connector, fitting in (
+        ({"accelerator": "google-tpu-v6e", "provider": "gke"}, "nixl", "connectors for google: tpu"),
+        ({"accelerator": "intel-xpu"}, "mooncake", "connectors for intel: nixl"),
+    ):
+        with pytest.raises(UserError, match=f"{connector} does not work on {chosen['accelerator']}") as caught:
+            make_plan(PD, {**chosen, "kvTransfer": {"connector": connector}})
+        assert caught.value.fix == fitting
 
 
 def test_engines_that_hand_over_no_cache_cannot_split_prefill_from_decode(make_plan: Any) -> None:

@@ -122,6 +122,9 @@ class _Linter:
             lint_contributions(entry, file, of_engines | volume_names(entry), names, self._problems)
             if isinstance(entry, Provider) and entry.extends:
                 self._check_extends(entry, file, names, ours)
+            if isinstance(entry, Accelerator):
+                for position, name in enumerate(entry.connectors):
+                    names.check("transport", name, file, ("connectors", position), self._problems)
             if isinstance(entry, Accelerator | Provider):
                 lint_support(entry, file, partial(self._find_guide, ours), names, self._problems)
             if isinstance(entry, Guide):
