@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any, TextIO
 
-from llmdctl.findings import Report, UserError
+from llmdctl.findings import Report, RuleRegistry, Severity, UserError
 from llmdctl.findings.frozen import frozen
 
 
@@ -21,6 +21,18 @@ class Format(StrEnum):
     TEXT = "text"
     JSON = "json"
     YAML = "yaml"
+
+
+class ReportFormat(StrEnum):
+    """Forms of a report."""
+
+    TEXT = "text"
+    JSON = "json"
+    YAML = "yaml"
+    JUNIT = "junit"
+    SARIF = "sarif"
+    GITHUB = "github"
+    MARKDOWN = "markdown"
 
 
 class Colour(StrEnum):
@@ -35,7 +47,7 @@ class Colour(StrEnum):
 class Output:
     """One requested form of a result; `path` is None for stdout."""
 
-    format: Format
+    format: ReportFormat
     path: Path | None = None
 
 
@@ -44,7 +56,7 @@ def parse_outputs(values: Sequence[str]) -> list[Output]:
 
     Raises UserError for an unknown format, a missing path, or two forms that both go to stdout.
     """
-    outputs = [_parse_output(value) for value in values] or [Output(Format.TEXT)]
+    outputs = [_parse_output(value) for value in values] or [Output(ReportFormat.TEXT)]
     if sum(1 for output in outputs if output.path is None) > 1:
         raise UserError("two output formats go to stdout", fix="give one of them a file: -o json=report.json")
     return outputs
@@ -52,12 +64,12 @@ def parse_outputs(values: Sequence[str]) -> list[Output]:
 
 def _parse_output(value: str) -> Output:
     name, equals, path = value.partition("=")
-    if name not in list(Format):
-        known = ", ".join(Format)
+    if name not in list(ReportFormat):
+        known = ", ".join(ReportFormat)
         raise UserError(f"unknown output format {name!r}", fix=f"one of: {known}")
     if equals and not path:
         raise UserError(f"-o {value} names no file", fix=f"write -o {name}=PATH, or -o {name} for stdout")
-    return Output(Format(name), Path(path) if equals and path != "-" else None)
+    return Output(ReportFormat(name), Path(path) if equals and path != "-" else None)
 
 
 def use_colour(choice: Colour, stream: TextIO, environ: Mapping[str, str] = os.environ) -> bool:
@@ -86,27 +98,59 @@ def format_data(data: Any, output: Format, *, ascii_only: bool = False) -> str:
 
 
 def write_report(
-    report: Report, outputs: Sequence[Output], *, colour: Colour = Colour.AUTO, verbose: int = 0, quiet: bool = False
+    report: Report,
+    outputs: Sequence[Output],
+    *,
+    colour: Colour = Colour.AUTO,
+    verbose: int = 0,
+    quiet: bool = False,
+    threshold: Severity | None = Severity.ERROR,
+    rules: RuleRegistry | None = None,
 ) -> None:
-    """Writes a report in every requested form. The exit code is the same for all of them and is decided elsewhere."""
-    for output in outputs:
-        if output.format is Format.TEXT:
-            from llmdctl.findings.text import render_text
+    """Writes a report in every requested form. The exit code is the same for all of them and is decided elsewhere.
 
-            painted = use_colour(colour, sys.stdout) if output.path is None else colour is Colour.ALWAYS
-            text = render_text(report, colour=painted, verbose=verbose, quiet=quiet)
-        else:
-            ascii_only = output.path is None and not _stdout_takes_unicode()
-            text = format_data(report.as_dict(), output.format, ascii_only=ascii_only)
+    `threshold` is what counts as a failure where a form knows failures (JUnit); `rules` describes codes (SARIF).
+    Files are written whole or not at all.
+    """
+    for output in outputs:
+        to_stdout = output.path is None
+        ascii_only = to_stdout and not _stdout_takes_unicode()
+        match output.format:
+            case ReportFormat.TEXT:
+                from llmdctl.findings.text import render_text
+
+                painted = use_colour(colour, sys.stdout) if to_stdout else colour is Colour.ALWAYS
+                text = render_text(report, colour=painted, verbose=verbose, quiet=quiet)
+            case ReportFormat.JUNIT:
+                from llmdctl.findings.junit import render_junit
+
+                text = render_junit(report, threshold)
+            case ReportFormat.SARIF:
+                from llmdctl.findings.sarif import render_sarif
+
+                text = render_sarif(report, rules, ascii_only=ascii_only)
+            case ReportFormat.GITHUB:
+                from llmdctl.findings.github import render_github
+
+                text = render_github(report)
+            case ReportFormat.MARKDOWN:
+                from llmdctl.findings.markdown import render_markdown
+
+                text = render_markdown(report)
+            case _:
+                text = format_data(report.as_dict(), Format(output.format), ascii_only=ascii_only)
         if output.path is None:
             write_out(text)
         else:
-            _write_file(output.path, text)
+            write_file(output.path, text)
 
 
-def _write_file(path: Path, text: str) -> None:
+def write_file(path: Path, text: str) -> None:
+    """Writes a result to a file, whole or not at all. Raises UserError when that can't be done."""
+    from llmdctl.manifest.write import replace_file
+
     try:
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+        replace_file(path, text.encode("utf-8", "backslashreplace"))
     except OSError as error:
         raise UserError(f"can't write {path}", why=error.strerror or str(error)) from error
 

@@ -4,7 +4,7 @@ from llmdctl.findings.errors import UserError
 from llmdctl.findings.model import Evidence, Finding, ObjectRef, Severity, SourceRef
 from llmdctl.findings.place import MapKey, Path, Place, format_path
 from llmdctl.findings.registry import Hit, Outcome, Rule, RuleRegistry, Skip, Unresolved
-from llmdctl.findings.report import Coverage, Report, SkippedCheck, Target
+from llmdctl.findings.report import Coverage, Report, SkippedCheck, Stale, Suppressed, SuppressedBy, Target
 from llmdctl.findings.words import counted
 
 __all__ = [
@@ -24,6 +24,9 @@ __all__ = [
     "Skip",
     "SkippedCheck",
     "SourceRef",
+    "Stale",
+    "Suppressed",
+    "SuppressedBy",
     "Target",
     "Unresolved",
     "UserError",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import replace
+from enum import StrEnum
 from typing import Any
 
 from llmdctl._version import __version__
@@ -39,27 +40,72 @@ class SkippedCheck:
         }
 
 
+class SuppressedBy(StrEnum):
+    """Who decided that a finding does not count."""
+
+    ANNOTATION = "annotation"
+    FILE = "file"
+    BASELINE = "baseline"
+    CLUSTER = "cluster"
+
+
+@frozen
+class Suppressed:
+    """A finding that does not count, who decided so, and why."""
+
+    finding: Finding
+    by: SuppressedBy
+    reason: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """The JSON form: the finding, and `suppression`."""
+        return {**self.finding.as_dict(), "suppression": {"by": str(self.by), "reason": self.reason}}
+
+
+@frozen
+class Stale:
+    """An entry of an ignore file or a baseline that fits nothing any more and can go. No effect on the exit code."""
+
+    by: SuppressedBy
+    code: str
+    object: str
+    about: str
+
+    def as_dict(self) -> dict[str, str]:
+        """The JSON form."""
+        return {"by": str(self.by), "code": self.code, "object": self.object, "about": self.about}
+
+
 @frozen
 class Coverage:
-    """How much was looked at. `objects_skipped` have no schema; rules that could not run count as skipped."""
+    """How much was looked at. `objects_skipped` have no schema; rules that could not run count as skipped.
+
+    `rules_deselected` were left out on request.
+    """
 
     objects_total: int = 0
     objects_validated: int = 0
     objects_skipped: int = 0
     rules_run: int = 0
     rules_skipped: int = 0
+    rules_deselected: int = 0
 
 
 @frozen
 class Report:
-    """Everything one run says. `findings` come sorted by severity and place."""
+    """Everything one run says. `findings` come sorted by severity and place.
+
+    `hidden` counts findings that a display threshold left out of `findings`.
+    """
 
     target: Target = Target()
     coverage: Coverage = Coverage()
     findings: tuple[Finding, ...] = ()
     skipped: tuple[SkippedCheck, ...] = ()
-    suppressed: tuple[Finding, ...] = ()
-    unresolved: tuple[Finding, ...] = field(default=())
+    suppressed: tuple[Suppressed, ...] = ()
+    unresolved: tuple[Finding, ...] = ()
+    stale: tuple[Stale, ...] = ()
+    hidden: int = 0
 
     @classmethod
     def of(cls, findings: Sequence[Finding], **rest: Any) -> Report:
@@ -74,8 +120,14 @@ class Report:
         """True when a finding is at or over `threshold`; None means never."""
         return threshold is not None and any(finding.severity.reaches(threshold) for finding in self.findings)
 
+    def listing(self, threshold: Severity) -> Report:
+        """The same report without the findings below `threshold`; they are counted as hidden."""
+        shown = tuple(finding for finding in self.findings if finding.severity.reaches(threshold))
+        hidden = self.hidden + len(self.findings) - len(shown)
+        return replace(self, findings=shown, hidden=hidden)
+
     def as_dict(self) -> dict[str, Any]:
-        """The JSON form, complete: `summary`, `coverage`, `skipped`, `suppressed`, `findings`."""
+        """The JSON form, complete; `llmdctl.findings.schema` describes it."""
         return {
             "apiVersion": "report.llmdctl.io/v1",
             "kind": "Report",
@@ -92,6 +144,8 @@ class Report:
                 "skipped": len(self.skipped),
                 "suppressed": len(self.suppressed),
                 "unresolved": len(self.unresolved),
+                "stale": len(self.stale),
+                "hidden": self.hidden,
             },
             "coverage": {
                 "objects": {
@@ -99,10 +153,15 @@ class Report:
                     "validated": self.coverage.objects_validated,
                     "skipped": self.coverage.objects_skipped,
                 },
-                "rules": {"run": self.coverage.rules_run, "skipped": self.coverage.rules_skipped},
+                "rules": {
+                    "run": self.coverage.rules_run,
+                    "skipped": self.coverage.rules_skipped,
+                    "deselected": self.coverage.rules_deselected,
+                },
             },
             "skipped": [item.as_dict() for item in self.skipped],
-            "suppressed": [finding.as_dict() for finding in self.suppressed],
+            "suppressed": [item.as_dict() for item in self.suppressed],
             "unresolved": [finding.as_dict() for finding in self.unresolved],
+            "stale": [item.as_dict() for item in self.stale],
             "findings": [finding.as_dict() for finding in self.findings],
         }

@@ -48,7 +48,7 @@ def render_text(report: Report, *, colour: bool = False, verbose: int = 0, quiet
     if quiet:
         return _joined(_head(finding, paint) for finding in report.findings)
     lines: list[str] = []
-    for finding, consequences in _folded(report.findings):
+    for finding, consequences in folded(report.findings):
         lines.extend(_block(finding, consequences, paint))
     lines.extend(_unseen(report, paint) if verbose else _unchecked_objects(report, paint))
     lines.append(summary(report))
@@ -64,7 +64,8 @@ def summary(report: Report) -> str:
     seen = report.coverage
     parts = [
         f"{counted(seen.objects_total, 'object')}: {seen.objects_validated} validated, {seen.objects_skipped} skipped",
-        f"rules: {seen.rules_run} run, {seen.rules_skipped} skipped",
+        f"rules: {seen.rules_run} run, {seen.rules_skipped} skipped"
+        + (f", {seen.rules_deselected} deselected" if seen.rules_deselected else ""),
         found(report),
     ]
     partly = sum(1 for check in report.skipped if check.code != OBJECTS) - seen.rules_skipped
@@ -74,18 +75,22 @@ def summary(report: Report) -> str:
         parts.append(f"{len(report.suppressed)} suppressed")
     if report.unresolved:
         parts.append(f"{len(report.unresolved)} unresolved")
+    if report.stale:
+        parts.append(f"{len(report.stale)} stale (-v lists them)")
+    if report.hidden:
+        parts.append(f"{report.hidden} below --min-severity not listed")
     return "; ".join(parts)
 
 
 def found(report: Report) -> str:
     """How many errors, warnings and infos, and how many of each stand folded under their cause."""
-    shown = Counter(finding.severity for finding, _ in _folded(report.findings))
+    shown = Counter(finding.severity for finding, _ in folded(report.findings))
     counts = []
     for severity in Severity:
         number = report.count(severity)
         if number or severity is not Severity.INFO:
-            folded = number - shown[severity]
-            counts.append(counted(number, str(severity)) + (f" ({folded} folded under their cause)" if folded else ""))
+            under = number - shown[severity]
+            counts.append(counted(number, str(severity)) + (f" ({under} folded under their cause)" if under else ""))
     return ", ".join(counts)
 
 
@@ -100,7 +105,7 @@ class _Paint:
         return self(_DIM, f"{word:<6}")
 
 
-def _folded(findings: tuple[Finding, ...]) -> list[tuple[Finding, list[Finding]]]:
+def folded(findings: tuple[Finding, ...]) -> list[tuple[Finding, list[Finding]]]:
     """Each finding with the consequences that are listed under it; those get no block of their own."""
     roots = {finding.fingerprint for finding in findings if not finding.root_cause}
     under: dict[str, list[Finding]] = defaultdict(list)
@@ -170,9 +175,19 @@ def _unseen(report: Report, paint: _Paint) -> list[str]:
     for check in report.skipped:
         about = f" {_skipped_object(check)}" if check.object else ""
         lines.append(f"{paint(_DIM, 'skipped')} {check.code}{escape(about)} {escape(check.reason)}")
-    for word, findings in (("suppressed", report.suppressed), ("unresolved", report.unresolved)):
-        for finding in findings:
-            where = f" ({finding.source})" if finding.source else ""
-            about = f"{finding.object} " if finding.object else ""
-            lines.append(f"{paint(_DIM, word)} {finding.code} {escape(about + finding.title + where)}")
+    for item in report.suppressed:
+        lines.append(
+            f"{paint(_DIM, 'suppressed')} {_unseen_finding(item.finding)} {escape(f'[{item.by}: {item.reason}]')}"
+        )
+    lines.extend(f"{paint(_DIM, 'unresolved')} {_unseen_finding(finding)}" for finding in report.unresolved)
+    lines.extend(
+        f"{paint(_DIM, 'stale')} {escape(f'{item.code} {item.object} {item.about} [{item.by}]')}"
+        for item in report.stale
+    )
     return lines
+
+
+def _unseen_finding(finding: Finding) -> str:
+    where = f" ({finding.source})" if finding.source else ""
+    about = f"{finding.object} " if finding.object else ""
+    return f"{finding.code} {escape(about + finding.title + where)}"

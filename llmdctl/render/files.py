@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 from llmdctl.findings import SourceRef, UserError
 from llmdctl.manifest import Document
 from llmdctl.manifest.emit import emit_yaml
+from llmdctl.manifest.write import replace_file
 from llmdctl.render.objects import Rendered
 
 INDEX = ".llmdctl-rendered"
@@ -34,10 +33,10 @@ def write_directory(rendered: Rendered, directory: Path) -> list[Document]:
         before = _read_index(directory)
         for name, obj in zip(names, rendered.objects, strict=True):
             # With the separator, the files put one after the other are one valid stream.
-            _replace(directory / name, "---\n" + emit_yaml(obj))
+            replace_file(directory / name, f"---\n{emit_yaml(obj)}".encode())
         for stale in before - set(names):
             (directory / stale).unlink(missing_ok=True)
-        _replace(directory / INDEX, "".join(f"{name}\n" for name in sorted(names)))
+        replace_file(directory / INDEX, "".join(f"{name}\n" for name in sorted(names)).encode())
     except OSError as error:
         raise UserError(
             f"cannot write to {directory}: {error.strerror}", fix="name a directory that you may write to"
@@ -52,15 +51,3 @@ def _read_index(directory: Path) -> set[str]:
         return set()
     # The index is input like any other: only plain file names of ours may be removed on its word.
     return {line for line in lines if line.endswith(".yaml") and "/" not in line and not line.startswith(".")}
-
-
-def _replace(path: Path, text: str) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".llmdctl-", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise

@@ -7,7 +7,20 @@ from dataclasses import field
 from typing import Any
 
 from llmdctl.catalog import model_facts
-from llmdctl.findings import Coverage, Finding, Hit, Place, Report, Rule, Severity, Skip, SkippedCheck, Target
+from llmdctl.findings import (
+    Coverage,
+    Finding,
+    Hit,
+    Place,
+    Report,
+    Rule,
+    Severity,
+    Skip,
+    SkippedCheck,
+    Suppressed,
+    SuppressedBy,
+    Target,
+)
 from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.document import Document
 from llmdctl.validate.crds import check_crds
@@ -16,7 +29,7 @@ from llmdctl.validate.located import locate
 from llmdctl.validate.registry import all_rules
 from llmdctl.validate.scope import not_an_object
 from llmdctl.validate.server import ServerLayers
-from llmdctl.validate.suppress import SERVER_FAMILIES, Annotated, Ignore, read_annotation
+from llmdctl.validate.suppress import SERVER_FAMILIES, Annotated, Ignore, ignored, read_annotation
 from llmdctl.validate.versions import DEFAULT_MINOR, DEFAULT_RELEASE
 from llmdctl.view import VersionOptions, View
 
@@ -118,18 +131,23 @@ class _Run:
         """Everything together, in order."""
         annotated = self._annotations(documents)
         kept, suppressed = self._suppress(annotated)
-        located = locate([*kept, *suppressed, *self.unresolved], texts)
+        located = locate([*kept, *(hit for hit, _ in suppressed), *self.unresolved], texts)
         findings = fold([*read, *located[: len(kept)]], self.rules)
-        findings, by_file = _split(findings, lambda finding: not any(i.fits(finding) for i in self.options.ignores))
         end = len(kept) + len(suppressed)
+        by_annotation = [
+            Suppressed(finding, SuppressedBy.ANNOTATION, reason)
+            for finding, (_, reason) in zip(located[len(kept) : end], suppressed, strict=True)
+        ]
+        findings, by_file, stale = ignored(findings, self.options.ignores)
         skipped = len(self.objects_skipped)
         return Report.of(
             findings,
             target=Target(self.options.kube_version, self.options.release, self.options.complete),
             coverage=Coverage(len(documents), len(documents) - skipped, skipped, self.rules_run, self.rules_skipped),
             skipped=(*self.objects_skipped, *self._skipped_checks()),
-            suppressed=(*located[len(kept) : end], *by_file),
+            suppressed=(*by_annotation, *by_file),
             unresolved=tuple(located[end:]),
+            stale=tuple(stale),
         )
 
     def _annotations(self, documents: Sequence[Document]) -> dict[tuple[str, int, int | None], Annotated]:
@@ -144,17 +162,21 @@ class _Run:
 
     def _suppress(
         self, annotated: Mapping[tuple[str, int, int | None], Annotated]
-    ) -> tuple[list[Located], list[Located]]:
+    ) -> tuple[list[Located], list[tuple[Located, str]]]:
+        """What stays, and what an object's annotation ignores, with the reason that it gives."""
         if not annotated:
             return self.hits, []
-
-        def is_kept(hit: Located) -> bool:
-            finding, place = hit
+        kept: list[Located] = []
+        suppressed: list[tuple[Located, str]] = []
+        for finding, place in self.hits:
             source = place.source
             found = annotated.get((source.file, source.document, place.item)) if source else None
-            return found is None or finding.code not in found.reasons or finding.code[:3] in SERVER_FAMILIES
-
-        return _split(self.hits, is_kept)
+            reason = found.reasons.get(finding.code) if found else None
+            if reason is None or finding.code[:3] in SERVER_FAMILIES:
+                kept.append((finding, place))
+            else:
+                suppressed.append(((finding, place), reason))
+        return kept, suppressed
 
     def _skipped_checks(self) -> list[SkippedCheck]:
         """Each rule's reason once, with the object where it is only one."""
@@ -163,11 +185,6 @@ class _Run:
             objects = {place.object for place in places if place is not None}
             out.append(SkippedCheck(code, reason, objects.pop() if len(objects) == 1 else None))
         return out
-
-
-def _split(items: Sequence[Any], keep: Callable[[Any], bool]) -> tuple[list[Any], list[Any]]:
-    kept = [item for item in items if keep(item)]
-    return kept, [item for item in items if not keep(item)]
 
 
 def _key(document: Document) -> tuple[str, int, int | None]:

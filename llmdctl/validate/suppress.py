@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from llmdctl.findings import Finding, Hit, ObjectRef, Place, Rule, Severity, SourceRef, UserError
+from llmdctl.findings import (
+    Finding,
+    Hit,
+    ObjectRef,
+    Place,
+    Rule,
+    Severity,
+    SourceRef,
+    Stale,
+    Suppressed,
+    SuppressedBy,
+    UserError,
+)
 from llmdctl.findings.registry import CODE
 from llmdctl.manifest import read_text
 from llmdctl.manifest.document import Document
@@ -71,6 +83,27 @@ def load_ignores(path: str) -> tuple[Ignore, ...]:
     if blank is not None:
         raise UserError(f"ignoring {blank.code} needs a reason", source=SourceRef(path), fix="say why in `reason`")
     return tuple(entries)
+
+
+def ignored(
+    findings: Sequence[Finding], ignores: Sequence[Ignore]
+) -> tuple[list[Finding], list[Suppressed], list[Stale]]:
+    """The findings that no entry fits, those that one does, with its reason, and the entries that fit nothing."""
+    kept: list[Finding] = []
+    suppressed: list[Suppressed] = []
+    by_code: dict[str, list[Ignore]] = {}
+    for entry in ignores:
+        by_code.setdefault(entry.code, []).append(entry)
+    used: set[int] = set()
+    for finding in findings:
+        fitting = [entry for entry in by_code.get(finding.code, ()) if entry.fits(finding)]
+        used.update(map(id, fitting))
+        if fitting:
+            suppressed.append(Suppressed(finding, SuppressedBy.FILE, fitting[0].reason))
+        else:
+            kept.append(finding)
+    unused = (entry for entry in ignores if id(entry) not in used)
+    return kept, suppressed, [Stale(SuppressedBy.FILE, item.code, item.object, item.reason) for item in unused]
 
 
 @dataclass(slots=True)

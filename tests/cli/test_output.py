@@ -10,7 +10,17 @@ from pathlib import Path
 import pytest
 import yaml
 
-from llmdctl.cli.output import Colour, Format, Output, format_data, parse_outputs, use_colour, write_data, write_report
+from llmdctl.cli.output import (
+    Colour,
+    Format,
+    Output,
+    ReportFormat,
+    format_data,
+    parse_outputs,
+    use_colour,
+    write_data,
+    write_report,
+)
 from llmdctl.findings import Finding, Report, Severity, UserError
 
 REPORT = Report.of([Finding("TST001", Severity.ERROR, "größer als \ud800 erlaubt")])
@@ -22,11 +32,11 @@ class Terminal(io.StringIO):
 
 
 def test_outputs() -> None:
-    assert parse_outputs([]) == [Output(Format.TEXT)]
-    assert parse_outputs(["json"]) == [Output(Format.JSON)]
+    assert parse_outputs([]) == [Output(ReportFormat.TEXT)]
+    assert parse_outputs(["json"]) == [Output(ReportFormat.JSON)]
     assert parse_outputs(["text", "json=a=b.json", "yaml=-"][:2]) == [
-        Output(Format.TEXT),
-        Output(Format.JSON, Path("a=b.json")),
+        Output(ReportFormat.TEXT),
+        Output(ReportFormat.JSON, Path("a=b.json")),
     ]
 
 
@@ -63,7 +73,7 @@ def test_report_in_every_form(tmp_path: Path, capsys: pytest.CaptureFixture[str]
 
 def test_a_file_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(UserError) as caught:
-        write_report(REPORT, [Output(Format.JSON, tmp_path / "none" / "r.json")])
+        write_report(REPORT, [Output(ReportFormat.JSON, tmp_path / "none" / "r.json")])
     assert caught.value.why
 
 
@@ -87,3 +97,36 @@ def test_a_reader_that_went_away_is_no_error() -> None:
     with os.fdopen(write_end, "wb") as stdout:
         done = subprocess.run([sys.executable, "-c", code], stdout=stdout, stderr=subprocess.PIPE, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_file_is_replaced_whole_and_keeps_its_mode(tmp_path: Path) -> None:
+    target = tmp_path / "r.json"
+    target.write_text("old")
+    target.chmod(0o640)
+    link = tmp_path / "link.json"
+    link.symlink_to(target)
+    write_report(REPORT, [Output(ReportFormat.JSON, link)])
+    assert link.is_symlink()
+    assert json.loads(target.read_text())["kind"] == "Report"
+    assert target.stat().st_mode & 0o777 == 0o640
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.json", "r.json"]
+
+
+def test_a_device_is_written_to_and_stays_a_device() -> None:
+    write_report(REPORT, [Output(ReportFormat.JSON, Path(os.devnull))])
+    assert not Path(os.devnull).is_file()
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = tmp_path / "r.json"
+    target.write_text("old")
+
+    def refuse(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(UserError) as caught:
+        write_report(REPORT, [Output(ReportFormat.JSON, target)])
+    assert caught.value.why == "No space left on device"
+    assert target.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["r.json"]

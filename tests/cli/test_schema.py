@@ -8,6 +8,7 @@ import pytest
 from cli_run import run_cli
 
 from llmdctl.catalog.schema import catalog_schemas
+from llmdctl.findings.schema import report_schema
 from llmdctl.manifest import read_text
 from llmdctl.spec.schema import stack_schema
 
@@ -29,6 +30,7 @@ def test_the_stack_is_the_default(capsys: Capture, monkeypatch: Patch) -> None:
         ("accelerator", "Accelerator"),
         ("provider", "Provider"),
         ("images", "ImageCatalog"),
+        ("report", "Report"),
     ],
 )
 def test_each_kind_in_both_formats(kind: str, title: str, capsys: Capture, monkeypatch: Patch) -> None:
@@ -36,7 +38,7 @@ def test_each_kind_in_both_formats(kind: str, title: str, capsys: Capture, monke
     as_yaml = run_cli(capsys, monkeypatch, "schema", kind, "-o", "yaml").out
     assert as_json["title"].startswith(f"{title} (")
     assert read_text(as_yaml, "schema").require()[0].object == as_json
-    assert as_json in [stack_schema(), *catalog_schemas().values()]
+    assert as_json in [stack_schema(), report_schema(), *catalog_schemas().values()]
 
 
 @pytest.mark.parametrize("args", [["nothing"], ["stack", "-o", "text"]])

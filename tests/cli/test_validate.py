@@ -67,6 +67,35 @@ def test_several_outputs_with_the_same_exit_code(cli: Cli, tmp_path: Path) -> No
     assert [finding["code"] for finding in report["findings"]] == ["PRT004"]
 
 
+FORMS = ("json", "yaml", "junit", "sarif", "github", "markdown")
+
+
+def test_every_form_at_once_with_one_exit_code(cli: Cli, tmp_path: Path) -> None:
+    outputs = [word for form in FORMS for word in ("-o", f"{form}=out.{form}")]
+    result = cli("validate", BAD, *outputs, "-o", "text")
+    assert result.code == 1
+    assert result.out.startswith("error PRT004")
+    texts = {form: (tmp_path / f"out.{form}").read_text(encoding="utf-8") for form in FORMS}
+    assert json.loads(texts["sarif"])["runs"][0]["results"][0]["ruleId"] == "PRT004"
+    assert yaml.safe_load(texts["yaml"]) == json.loads(texts["json"])
+    assert texts["github"].startswith("::error file=")
+    assert '<failure type="error" message="PRT004 ' in texts["junit"]
+    assert "| error | PRT004 | Deployment/decode |" in texts["markdown"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_form_on_stdout_has_the_same_exit_code(cli: Cli, form: str) -> None:
+    result = cli("validate", BAD, "-o", form)
+    assert (result.code, result.err) == (1, "")
+    assert "PRT004" in result.out
+    assert cli("validate", GOOD, "-o", form).code == 0
+
+
+def test_what_fails_in_junit_is_what_fails_the_run(cli: Cli) -> None:
+    assert "<failure" not in cli("validate", WARNING, "-o", "junit").out
+    assert "<failure" in cli("validate", WARNING, "-o", "junit", "--fail-on", "warning").out
+
+
 def test_stdin(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     class Stdin:
         buffer = io.BytesIO(Path(BAD).read_bytes())

@@ -15,6 +15,9 @@ from llmdctl.findings import (
     Severity,
     SkippedCheck,
     SourceRef,
+    Stale,
+    Suppressed,
+    SuppressedBy,
 )
 from llmdctl.findings.text import escape, render_text, summary
 
@@ -92,14 +95,15 @@ def test_quiet_prints_first_lines_only() -> None:
 def test_verbose_lists_what_was_not_checked() -> None:
     full = report(
         skipped=(SkippedCheck("RES001", "no node shapes given"), SkippedCheck("SCH000", "no schema", STACK)),
-        suppressed=(PORT,),
+        suppressed=(Suppressed(PORT, SuppressedBy.FILE, "not ours"),),
         unresolved=(replace(NOTE, title="Secret hf-token", source=SourceRef("f", 3, 1)),),
     )
     assert len(render_text(full).splitlines()) == 1
     assert [line.removesuffix(" (stack.yaml:214:15)") for line in render_text(full, verbose=1).splitlines()] == [
         "skipped RES001 no node shapes given",
         "skipped SCH000 DisaggregatedSet/gpt-oss-pd no schema",
-        "suppressed PRT004 DisaggregatedSet/gpt-oss-pd the sidecar forwards to port 8001, the engine listens on 8200",
+        "suppressed PRT004 DisaggregatedSet/gpt-oss-pd the sidecar forwards to port 8001, the engine listens on 8200 "
+        "(stack.yaml:214:15) [file: not ours]",
         "unresolved IMG001 Secret hf-token (f:3:1)",
         summary(full),
     ]
@@ -171,10 +175,11 @@ def test_hostile_characters_are_written_out_everywhere(bad: str) -> None:
         [finding, replace(NOTE, title=text)],
         skipped=(SkippedCheck("TST002", text, ObjectRef(kind=text)),),
         unresolved=(finding,),
-        suppressed=(finding,),
+        suppressed=(Suppressed(finding, SuppressedBy.BASELINE, text),),
+        stale=(Stale(SuppressedBy.FILE, "TST002", text, text),),
     )
     out = render_text(full, verbose=1)
-    assert len(out.split("\n")) == 13
+    assert len(out.split("\n")) == 14
     assert bad == "\n" or bad not in out
     assert out.encode()
 

@@ -135,7 +135,9 @@ def annotated(text: str) -> dict[str, Any]:
 def test_an_annotation_with_a_reason_suppresses() -> None:
     report = validate(documents(annotated("PRT004: a webhook sets it; KVT002: not now")))
     assert not report.findings
-    assert [finding.code for finding in report.suppressed] == ["PRT004"]
+    assert [(item.finding.code, item.by, item.reason) for item in report.suppressed] == [
+        ("PRT004", "annotation", "a webhook sets it")
+    ]
 
 
 @pytest.mark.parametrize("text", ["PRT004", "PRT004:", "PRT004:  ;", "PRT999: why", "nonsense", "SCH001: why"])
@@ -161,7 +163,7 @@ def test_an_ignore_file_suppresses_by_object(tmp_path: Path) -> None:
     workload = decode(proxy=("--port=8000", "--vllm-port=8300", "--kv-connector=nixlv2"))
     report = validate(documents(workload), ValidateOptions(ignores=load_ignores(str(path))))
     assert not report.findings
-    assert [finding.code for finding in report.suppressed] == ["PRT004"]
+    assert [(item.finding.code, item.by, item.reason) for item in report.suppressed] == [("PRT004", "file", "not ours")]
     workload["metadata"]["name"] = "other"
     assert codes(validate(documents(workload), ValidateOptions(ignores=load_ignores(str(path))))) == ["PRT004"]
 

@@ -12,7 +12,7 @@ import typer
 from llmdctl.cli.output import Colour, parse_outputs, write_report
 
 if TYPE_CHECKING:
-    from llmdctl.findings import Report
+    from llmdctl.findings import Report, Severity
     from llmdctl.validate.pipeline import ValidateOptions
 
 EXIT_FINDINGS = 1
@@ -57,7 +57,12 @@ def validate(
     ] = False,
     output: Annotated[
         list[str] | None,
-        typer.Option("-o", "--output", metavar="FORMAT[=PATH]", help="text, json or yaml; repeatable."),
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FORMAT[=PATH]",
+            help="text, json, yaml, junit, sarif, github or markdown; repeatable.",
+        ),
     ] = None,
     quiet: Annotated[bool, typer.Option("-q", "--quiet", help="One line a finding.")] = False,
     verbose: Annotated[
@@ -76,14 +81,23 @@ def validate(
     Exit codes: 0 nothing at or over --fail-on, 1 findings, 2 usage, input that can't be read, or
     nothing that could be validated.
     """
+    from llmdctl.validate.registry import all_rules
     from llmdctl.validate.scope import require_coverage
 
     outputs = parse_outputs(output or [])
     options = _options(kube_version, release, crds or [], complete, engine_version or [], ignore_file)
     report = _run(paths, options)
-    write_report(report, outputs, colour=color, verbose=verbose, quiet=quiet)
+    write_report(
+        report,
+        outputs,
+        colour=color,
+        verbose=verbose,
+        quiet=quiet,
+        threshold=_threshold(fail_on),
+        rules=all_rules(),
+    )
     require_coverage(report)
-    if _fails(report, fail_on) or (fail_on_skipped and report.skipped):
+    if report.fails(_threshold(fail_on)) or (fail_on_skipped and report.skipped):
         raise typer.Exit(EXIT_FINDINGS)
 
 
@@ -124,7 +138,7 @@ def _run(paths: list[str], options: ValidateOptions) -> Report:
         gc.enable()
 
 
-def _fails(report: Report, fail_on: FailOn) -> bool:
+def _threshold(fail_on: FailOn) -> Severity | None:
     from llmdctl.findings import Severity
 
-    return fail_on is not FailOn.NEVER and report.fails(Severity(fail_on))
+    return None if fail_on is FailOn.NEVER else Severity(fail_on)
