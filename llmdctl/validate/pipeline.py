@@ -28,6 +28,7 @@ from llmdctl.validate.folding import fold
 from llmdctl.validate.located import locate
 from llmdctl.validate.registry import all_rules
 from llmdctl.validate.scope import not_an_object
+from llmdctl.validate.select import Selection
 from llmdctl.validate.server import ServerLayers
 from llmdctl.validate.suppress import SERVER_FAMILIES, Annotated, Ignore, ignored, read_annotation
 from llmdctl.validate.versions import DEFAULT_MINOR, DEFAULT_RELEASE
@@ -47,6 +48,7 @@ class ValidateOptions:
     versions: VersionOptions = field(default_factory=VersionOptions)
     ignores: Sequence[Ignore] = ()
     models: Callable[[str], Any] = model_facts
+    selection: Selection = Selection()
 
 
 def validate(
@@ -80,6 +82,7 @@ class _Run:
         self.objects_skipped: list[SkippedCheck] = []
         self.rules_run = 0
         self.rules_skipped = 0
+        self.rules_deselected = 0
 
     def separate(self, documents: Sequence[Document]) -> list[Document]:
         """The cluster objects; everything else is counted as skipped, with its reason."""
@@ -108,6 +111,9 @@ class _Run:
         for rule in self.rules:
             if rule.check is None:
                 continue
+            if not options.selection.wants(rule.code):
+                self.rules_deselected += 1
+                continue
             reason = next((missing[need] for need in sorted(rule.needs) if need in missing), "")
             if reason:
                 self.skips[rule.code, reason] = [None]
@@ -130,6 +136,9 @@ class _Run:
     def report(self, documents: Sequence[Document], read: Sequence[Finding], texts: Mapping[str, bytes]) -> Report:
         """Everything together, in order."""
         annotated = self._annotations(documents)
+        wants = self.options.selection.wants
+        self.hits = [hit for hit in self.hits if wants(hit[0].code)]
+        read = [finding for finding in read if wants(finding.code)]
         kept, suppressed = self._suppress(annotated)
         located = locate([*kept, *(hit for hit, _ in suppressed), *self.unresolved], texts)
         findings = fold([*read, *located[: len(kept)]], self.rules)
@@ -138,17 +147,22 @@ class _Run:
             Suppressed(finding, SuppressedBy.ANNOTATION, reason)
             for finding, (_, reason) in zip(located[len(kept) : end], suppressed, strict=True)
         ]
-        findings, by_file, stale = ignored(findings, self.options.ignores)
-        skipped = len(self.objects_skipped)
+        unseen = {code for (code, _), places in self.skips.items() if places == [None]}
+        ran = [entry for entry in self.options.ignores if wants(entry.code) and entry.code not in unseen]
+        findings, by_file, stale = ignored(findings, ran)
         return Report.of(
             findings,
             target=Target(self.options.kube_version, self.options.release, self.options.complete),
-            coverage=Coverage(len(documents), len(documents) - skipped, skipped, self.rules_run, self.rules_skipped),
+            coverage=self._coverage(len(documents)),
             skipped=(*self.objects_skipped, *self._skipped_checks()),
             suppressed=(*by_annotation, *by_file),
             unresolved=tuple(located[end:]),
             stale=tuple(stale),
         )
+
+    def _coverage(self, total: int) -> Coverage:
+        skipped = len(self.objects_skipped)
+        return Coverage(total, total - skipped, skipped, self.rules_run, self.rules_skipped, self.rules_deselected)
 
     def _annotations(self, documents: Sequence[Document]) -> dict[tuple[str, int, int | None], Annotated]:
         known = frozenset(rule.code for rule in self.rules)

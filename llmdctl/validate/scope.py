@@ -17,6 +17,7 @@ _GROUPS = {
     "catalog.llmdctl.io": "a catalog entry; `llmdctl catalog lint {folder}` checks it",
     "report.llmdctl.io": "a report of llmdctl",
     "bundle.llmdctl.io": "a bundle of llmdctl",
+    "baseline.llmdctl.io": "a baseline of llmdctl",
 }
 _PICKER_GROUPS = ("llm-d.ai", "inference.networking.x-k8s.io")
 

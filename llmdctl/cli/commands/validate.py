@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import gc
-from enum import StrEnum
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from llmdctl.cli.output import Colour, parse_outputs, write_report
+from llmdctl.cli import validate_options as opt
+from llmdctl.cli.output import Colour, parse_outputs, write_file, write_report
 
 if TYPE_CHECKING:
     from llmdctl.findings import Report, Severity
@@ -18,56 +19,29 @@ if TYPE_CHECKING:
 EXIT_FINDINGS = 1
 
 
-class FailOn(StrEnum):
-    """From which severity on the exit code is 1."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    INFO = "info"
-    NEVER = "never"
-
-
 def register(app: typer.Typer) -> None:
     """Adds the command."""
     app.command("validate")(validate)
 
 
 def validate(
-    paths: Annotated[list[str], typer.Argument(metavar="PATHS", help="Files, directories, or - for stdin.")],
-    kube_version: Annotated[
-        str, typer.Option(metavar="MINOR", help="Kubernetes minor to check against: 1.33 to 1.37.")
-    ] = "1.36",
-    release: Annotated[str, typer.Option(metavar="RELEASE", help="llm-d release whose CRDs are used.")] = "1.0",
-    crds: Annotated[
-        list[str] | None, typer.Option(metavar="PATH", help="CRDs that win over the bundled ones; repeatable.")
-    ] = None,
-    complete: Annotated[
-        bool, typer.Option("--complete", help="The input is all there is: what it lacks does not exist.")
-    ] = False,
-    engine_version: Annotated[
-        list[str] | None,
-        typer.Option(metavar="[ROLE=]ENGINE@VERSION", help="Version that images don't tell; repeatable."),
-    ] = None,
-    ignore_file: Annotated[
-        str, typer.Option(metavar="PATH", help="Findings to ignore; .llmdctl.yaml here when it exists.")
-    ] = "",
-    fail_on: Annotated[FailOn, typer.Option(help="From which severity on to exit with 1.")] = FailOn.ERROR,
-    fail_on_skipped: Annotated[
-        bool, typer.Option("--fail-on-skipped", help="Exit with 1 when anything was skipped.")
-    ] = False,
-    output: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FORMAT[=PATH]",
-            help="text, json, yaml, junit, sarif, github or markdown; repeatable.",
-        ),
-    ] = None,
-    quiet: Annotated[bool, typer.Option("-q", "--quiet", help="One line a finding.")] = False,
-    verbose: Annotated[
-        int, typer.Option("-v", "--verbose", count=True, help="Also list what was skipped, ignored or unresolved.")
-    ] = 0,
+    paths: opt.Paths,
+    kube_version: opt.KubeVersion = "1.36",
+    release: opt.Release = "1.0",
+    crds: opt.Crds = None,
+    complete: opt.Complete = False,
+    engine_version: opt.EngineVersion = None,
+    only: opt.Only = None,
+    skip: opt.SkipRule = None,
+    ignore_file: opt.IgnoreFile = "",
+    baseline: opt.BaselineFile = "",
+    write_baseline: opt.WriteBaseline = "",
+    fail_on: opt.FailOnOption = opt.FailOn.ERROR,
+    fail_on_skipped: opt.FailOnSkipped = False,
+    min_severity: opt.MinSeverityOption = opt.MinSeverity.INFO,
+    output: opt.Outputs = None,
+    quiet: opt.Quiet = False,
+    verbose: opt.Verbose = 0,
     color: Annotated[Colour, typer.Option(help="When to colour text.")] = Colour.AUTO,
 ) -> None:
     """Check manifests as the API server would, and across objects: labels, ports, KV transfer.
@@ -81,23 +55,27 @@ def validate(
     Exit codes: 0 nothing at or over --fail-on, 1 findings, 2 usage, input that can't be read, or
     nothing that could be validated.
     """
+    from llmdctl.findings import Severity
     from llmdctl.validate.registry import all_rules
     from llmdctl.validate.scope import require_coverage
+    from llmdctl.validate.select import parse_selection
 
     outputs = parse_outputs(output or [])
     options = _options(kube_version, release, crds or [], complete, engine_version or [], ignore_file)
-    report = _run(paths, options)
+    options = replace(options, selection=parse_selection(only or [], skip or []))
+    report = _against_baseline(_run(paths, options), options, baseline, write_baseline)
+    threshold = _threshold(fail_on)
     write_report(
-        report,
+        report.listing(Severity(min_severity)),
         outputs,
         colour=color,
         verbose=verbose,
         quiet=quiet,
-        threshold=_threshold(fail_on),
+        threshold=threshold,
         rules=all_rules(),
     )
     require_coverage(report)
-    if report.fails(_threshold(fail_on)) or (fail_on_skipped and report.skipped):
+    if report.fails(threshold) or (fail_on_skipped and report.skipped):
         raise typer.Exit(EXIT_FINDINGS)
 
 
@@ -138,7 +116,22 @@ def _run(paths: list[str], options: ValidateOptions) -> Report:
         gc.enable()
 
 
-def _threshold(fail_on: FailOn) -> Severity | None:
+def _against_baseline(report: Report, options: ValidateOptions, known: str, target: str) -> Report:
+    """The report without what the baseline knows; a baseline that is written knows everything that was found."""
+    if not known and not target:
+        return report
+    from llmdctl.validate.baseline import baseline_of, baseline_text, load_baseline, with_baseline
+
+    if target:
+        made = baseline_of(report.findings)
+        if known:
+            report = with_baseline(report, load_baseline(known), known, options.selection)
+        write_file(Path(target), baseline_text(made))
+        return with_baseline(report, made, target, options.selection)
+    return with_baseline(report, load_baseline(known), known, options.selection)
+
+
+def _threshold(fail_on: opt.FailOn) -> Severity | None:
     from llmdctl.findings import Severity
 
-    return None if fail_on is FailOn.NEVER else Severity(fail_on)
+    return None if fail_on is opt.FailOn.NEVER else Severity(fail_on)

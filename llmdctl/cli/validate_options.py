@@ -1,0 +1,67 @@
+"""The options of `llmdctl validate`, each with its help."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+
+class FailOn(StrEnum):
+    """From which severity on the exit code is 1."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+    NEVER = "never"
+
+
+class MinSeverity(StrEnum):
+    """Severities, for what is listed."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+
+
+Paths = Annotated[list[str], typer.Argument(metavar="PATHS", help="Files, directories, or - for stdin.")]
+KubeVersion = Annotated[str, typer.Option(metavar="MINOR", help="Kubernetes minor to check against: 1.33 to 1.37.")]
+Release = Annotated[str, typer.Option(metavar="RELEASE", help="llm-d release whose CRDs are used.")]
+Crds = Annotated[
+    list[str] | None, typer.Option(metavar="PATH", help="CRDs that win over the bundled ones; repeatable.")
+]
+Complete = Annotated[bool, typer.Option("--complete", help="The input is all there is: what it lacks does not exist.")]
+EngineVersion = Annotated[
+    list[str] | None,
+    typer.Option(metavar="[ROLE=]ENGINE@VERSION", help="Version that images don't tell; repeatable."),
+]
+IgnoreFile = Annotated[str, typer.Option(metavar="PATH", help="Findings to ignore; .llmdctl.yaml here when it exists.")]
+Only = Annotated[list[str] | None, typer.Option("--rule", metavar="CODE|FAMILY", help="Only these rules; repeatable.")]
+SkipRule = Annotated[
+    list[str] | None, typer.Option("--skip", metavar="CODE|FAMILY", help="Without these rules; repeatable.")
+]
+BaselineFile = Annotated[
+    str, typer.Option("--baseline", metavar="FILE", help="Findings known from before: they don't count.")
+]
+WriteBaseline = Annotated[
+    str, typer.Option("--write-baseline", metavar="FILE", help="Write what is found into a baseline.")
+]
+FailOnOption = Annotated[FailOn, typer.Option(help="From which severity on to exit with 1.")]
+FailOnSkipped = Annotated[bool, typer.Option("--fail-on-skipped", help="Exit with 1 when anything was skipped.")]
+MinSeverityOption = Annotated[
+    MinSeverity, typer.Option("--min-severity", help="From which severity on to list findings.")
+]
+Outputs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FORMAT[=PATH]",
+        help="text, json, yaml, junit, sarif, github or markdown; repeatable.",
+    ),
+]
+Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="One line a finding.")]
+Verbose = Annotated[
+    int, typer.Option("-v", "--verbose", count=True, help="Also list what was skipped, ignored or unresolved.")
+]
