@@ -25,7 +25,26 @@ class MinSeverity(StrEnum):
     INFO = "info"
 
 
-Paths = Annotated[list[str], typer.Argument(metavar="PATHS", help="Files, directories, or - for stdin.")]
+Paths = Annotated[list[str] | None, typer.Argument(metavar="PATHS", help="Files, directories, or - for stdin.")]
+Kustomize = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-k", "--kustomize", metavar="DIR", help="A kustomization, built by kubectl or kustomize; repeatable."
+    ),
+]
+Helm = Annotated[str, typer.Option("--helm", metavar="CHART", help="A chart, rendered by `helm template`.")]
+Values = Annotated[
+    list[str] | None, typer.Option("--values", metavar="FILE", help="Values for --helm; repeatable, the last wins.")
+]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="One value for --helm; repeatable.")
+]
+ReleaseName = Annotated[
+    str, typer.Option("--release-name", metavar="NAME", help="Helm release; the chart's name when absent.")
+]
+Namespace = Annotated[
+    str, typer.Option("-n", "--namespace", metavar="NAME", help="Namespace that the chart is installed in.")
+]
 KubeVersion = Annotated[str, typer.Option(metavar="MINOR", help="Kubernetes minor to check against: 1.33 to 1.37.")]
 Release = Annotated[str, typer.Option(metavar="RELEASE", help="llm-d release whose CRDs are used.")]
 Crds = Annotated[

@@ -23,7 +23,9 @@ def render_github(report: Report) -> str:
 
 def _command(finding: Finding) -> str:
     properties = []
-    if finding.source:
+    if finding.source and finding.source.template:
+        properties.append(f"file={_property(finding.source.template)}")
+    elif finding.source:
         properties.append(f"file={_property(finding.source.file)}")
         if finding.source.line:
             properties.append(f"line={finding.source.line}")

@@ -53,21 +53,32 @@ class ObjectRef:
 
 @frozen(order=True)
 class SourceRef:
-    """A place in an input file. Lines and columns count from 1, documents from 0; 0 as a line means unknown."""
+    """A place in an input file. Lines and columns count from 1, documents from 0; 0 as a line means unknown.
+
+    `template` is the file that the text was rendered from, where another program rendered it and tells.
+    """
 
     file: str
     line: int = 0
     column: int = 0
     document: int = 0
+    template: str = ""
 
     def __str__(self) -> str:
-        if not self.line:
-            return self.file
-        return f"{self.file}:{self.line}:{self.column}" if self.column else f"{self.file}:{self.line}"
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        if self.line and self.column:
+            place += f":{self.column}"
+        return f"{place} from {self.template}" if self.template else place
 
     def as_dict(self) -> dict[str, Any]:
         """The JSON form."""
-        return {"file": self.file, "line": self.line, "column": self.column, "document": self.document}
+        return {
+            "file": self.file,
+            "line": self.line,
+            "column": self.column,
+            "document": self.document,
+            "template": self.template,
+        }
 
 
 @frozen

@@ -98,6 +98,9 @@ def _message(text: str) -> str:
 
 
 def _physical(source: SourceRef) -> dict[str, Any]:
+    if source.template:
+        # Lines of rendered text say nothing about the template.
+        return {"artifactLocation": _artifact(source.template)}
     place: dict[str, Any] = {"artifactLocation": _artifact(source.file)}
     if source.line:
         place["region"] = {"startLine": source.line, **({"startColumn": source.column} if source.column else {})}

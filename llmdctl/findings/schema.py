@@ -74,6 +74,7 @@ def _definitions() -> dict[str, Any]:
                 "line": {**_COUNT, "description": "From 1; 0 when it is not known."},
                 "column": {**_COUNT, "description": "In characters, from 1; 0 when it is not known."},
                 "document": {**_COUNT, "description": "YAML document in the file, from 0."},
+                "template": {**_TEXT, "description": "File that the text was rendered from, where that is told."},
             }
         ),
         "evidence": _object({"text": _TEXT, "source": _or_null("#/$defs/source")}),

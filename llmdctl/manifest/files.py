@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Iterator
@@ -11,11 +12,12 @@ from llmdctl.findings import SourceRef, UserError
 from llmdctl.manifest.typed import nearest
 
 STDIN = "-"
-SUFFIXES = (".yaml", ".yml", ".json")
+SUFFIXES = (".yaml", ".yml", ".json", ".yaml.gz", ".yml.gz", ".json.gz")
 
 MAX_BYTES = 64 * 1024 * 1024
 """The largest file that is read; etcd takes objects of about 1.5 MiB."""
 
+_GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -44,7 +46,7 @@ def expand_path(path: str, errors: list[UserError]) -> Iterator[str]:
                 found = True
                 yield str(Path(folder, file))
     if not found:
-        errors.append(UserError(f"directory {path} holds no *.yaml, *.yml or *.json file"))
+        errors.append(UserError(f"directory {path} holds no *.yaml, *.yml or *.json file, plain or as .gz"))
 
 
 def _missing(path: str) -> UserError:
@@ -68,6 +70,8 @@ def read_bytes(file: str) -> bytes:
                 data = stream.read(MAX_BYTES + 1)
     except OSError as error:
         raise UserError(f"can't read {file}", why=error.strerror or str(error)) from error
+    if data.startswith(_GZIP):
+        data = _unpacked(data, file)
     if len(data) > MAX_BYTES:
         raise UserError(
             f"larger than {MAX_BYTES // 1024 // 1024} MiB",
@@ -76,6 +80,20 @@ def read_bytes(file: str) -> bytes:
             fix="split it, or check that it is the right file",
         )
     return data
+
+
+def _unpacked(data: bytes, file: str) -> bytes:
+    """The content of gzip data, one byte over MAX_BYTES at most: some kilobytes can unpack to gigabytes."""
+    import gzip
+    import zlib
+
+    try:
+        with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+            return stream.read(MAX_BYTES + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise UserError(
+            "is gzip data that can't be unpacked", source=SourceRef(file), why=str(error), fix="pack it again"
+        ) from error
 
 
 def check_text(text: str | bytes, file: str) -> bytes:

@@ -73,4 +73,4 @@ def _located(finding: Finding, place: Place, found: Mapping[str, Mapping[Target,
     source = found[place.source.file].get(_target(place))
     if source is None or not source.line:
         return finding if finding.source is not None else replace(finding, source=place.source)
-    return replace(finding, source=source)
+    return replace(finding, source=replace(source, template=place.source.template))

@@ -13,6 +13,7 @@ from llmdctl.cli import validate_options as opt
 from llmdctl.cli.output import Colour, parse_outputs, write_file, write_report
 
 if TYPE_CHECKING:
+    from llmdctl.cli.validate_input import Inputs
     from llmdctl.findings import Report, Severity
     from llmdctl.validate.pipeline import ValidateOptions
 
@@ -25,7 +26,13 @@ def register(app: typer.Typer) -> None:
 
 
 def validate(
-    paths: opt.Paths,
+    paths: opt.Paths = None,
+    kustomize: opt.Kustomize = None,
+    helm: opt.Helm = "",
+    values: opt.Values = None,
+    settings: opt.Settings = None,
+    release_name: opt.ReleaseName = "",
+    namespace: opt.Namespace = "",
     kube_version: opt.KubeVersion = "1.36",
     release: opt.Release = "1.0",
     crds: opt.Crds = None,
@@ -55,15 +62,18 @@ def validate(
     Exit codes: 0 nothing at or over --fail-on, 1 findings, 2 usage, input that can't be read, or
     nothing that could be validated.
     """
+    from llmdctl.cli.validate_input import Inputs
     from llmdctl.findings import Severity
     from llmdctl.validate.registry import all_rules
     from llmdctl.validate.scope import require_coverage
     from llmdctl.validate.select import parse_selection
 
     outputs = parse_outputs(output or [])
+    inputs = Inputs(paths or (), kustomize or (), helm, values or (), settings or (), release_name, namespace)
+    inputs.check()
     options = _options(kube_version, release, crds or [], complete, engine_version or [], ignore_file)
     options = replace(options, selection=parse_selection(only or [], skip or []))
-    report = _against_baseline(_run(paths, options), options, baseline, write_baseline)
+    report = _against_baseline(_run(inputs, options), options, baseline, write_baseline)
     threshold = _threshold(fail_on)
     write_report(
         report.listing(Severity(min_severity)),
@@ -99,15 +109,14 @@ def _options(
     )
 
 
-def _run(paths: list[str], options: ValidateOptions) -> Report:
-    from llmdctl.manifest import read_paths
+def _run(inputs: Inputs, options: ValidateOptions) -> Report:
     from llmdctl.validate.pipeline import validate as run
     from llmdctl.validate.scope import require_objects, without_ignore_files
 
     # Objects and findings live until the end: collecting cycles among them only costs time.
     gc.disable()
     try:
-        reading = read_paths(paths)
+        reading = inputs.read(options.kube_version)
         documents = without_ignore_files(reading.require())
         if not reading.findings:
             require_objects(documents)
