@@ -83,7 +83,7 @@ def test_what_the_guides_say_of_each_cell_is_what_was_seen(
     spec.loader.exec_module(module)
     text = module.document({release: found for release, (found, _) in coverage.items()})
     assert FILE.read_text(encoding="utf-8") == text, "run scripts/make_coverage.py"
-    assert set(seen().values()) == {("renders", "schema", "rules")}
+    assert {layers[:3] for layers in seen().values()} == {("renders", "schema", "rules")}
 
 
 def test_layers_that_are_not_passed_are_not_told(coverage: dict[str, tuple[Coverage, Path]]) -> None:
