@@ -23,7 +23,7 @@ def main() -> NoReturn:
         build_app(sys.argv[1:])(prog_name="llmdctl")
     except UserError as error:
         print_error(error)
-        sys.exit(EXIT_USAGE)
+        sys.exit(error.exit_code)
     except KeyboardInterrupt:
         sys.exit(EXIT_INTERRUPTED)
     except Exception as error:

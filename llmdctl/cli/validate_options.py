@@ -43,9 +43,41 @@ ReleaseName = Annotated[
     str, typer.Option("--release-name", metavar="NAME", help="Helm release; the chart's name when absent.")
 ]
 Namespace = Annotated[
-    str, typer.Option("-n", "--namespace", metavar="NAME", help="Namespace that the chart is installed in.")
+    str,
+    typer.Option(
+        "-n",
+        "--namespace",
+        metavar="NAME",
+        help="Namespace of the cluster to read, or that a chart is installed in; the context's when absent.",
+    ),
 ]
-KubeVersion = Annotated[str, typer.Option(metavar="MINOR", help="Kubernetes minor to check against: 1.33 to 1.37.")]
+FromCluster = Annotated[
+    bool,
+    typer.Option(
+        "--from-cluster", help="Read a namespace of a cluster; with PATHS, what it would be if they were applied."
+    ),
+]
+AllNamespaces = Annotated[
+    bool, typer.Option("-A", "--all-namespaces", help="With --from-cluster: read all namespaces.")
+]
+ClusterFindings = Annotated[
+    bool,
+    typer.Option(
+        "--cluster-findings", help="With --from-cluster and PATHS: count what concerns no local object as well."
+    ),
+]
+Kubeconfig = Annotated[str, typer.Option("--kubeconfig", metavar="FILE", help="Kubeconfig of --from-cluster.")]
+Context = Annotated[str, typer.Option("--context", metavar="NAME", help="Context of the kubeconfig.")]
+AsUser = Annotated[str, typer.Option("--as", metavar="USER", help="User to impersonate at the cluster.")]
+RequestTimeout = Annotated[
+    float, typer.Option("--request-timeout", metavar="SECONDS", min=0.1, help="How long one request may take.")
+]
+KubeVersion = Annotated[
+    str,
+    typer.Option(
+        metavar="MINOR", help="Kubernetes minor to check against, 1.33 to 1.37: 1.36 for files, the cluster's own."
+    ),
+]
 Release = Annotated[str, typer.Option(metavar="RELEASE", help="llm-d release whose CRDs are used.")]
 Crds = Annotated[
     list[str] | None, typer.Option(metavar="PATH", help="CRDs that win over the bundled ones; repeatable.")

@@ -1,6 +1,6 @@
 """Findings: what is wrong, where, why and what to do. The lowest package: it imports nothing of ours."""
 
-from llmdctl.findings.errors import UserError
+from llmdctl.findings.errors import ClusterError, UserError
 from llmdctl.findings.model import Evidence, Finding, ObjectRef, Severity, SourceRef
 from llmdctl.findings.place import MapKey, Path, Place, format_path
 from llmdctl.findings.registry import Hit, Outcome, Rule, RuleRegistry, Skip, Unresolved
@@ -8,6 +8,7 @@ from llmdctl.findings.report import Coverage, Report, SkippedCheck, Stale, Suppr
 from llmdctl.findings.words import counted
 
 __all__ = [
+    "ClusterError",
     "Coverage",
     "Evidence",
     "Finding",

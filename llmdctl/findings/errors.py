@@ -1,4 +1,4 @@
-"""The one exception for input that cannot be used at all: exit code 2, and a message with cause and way out."""
+"""The exceptions that end a command: input that can't be used (exit code 2), a cluster that can't be (3)."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ class UserError(Exception):
     `about` names spec values that the error follows from, likeliest culprit first: dotted paths, or steps where a key
     has dots of its own. It is not printed. Where a user set one of them becomes the `source` (`llmdctl.plan.blame`).
     """
+
+    exit_code = 2
 
     def __init__(
         self,
@@ -46,3 +48,9 @@ class UserError(Exception):
         for other in self.others:
             out.extend(other.lines())
         return out
+
+
+class ClusterError(UserError):
+    """A cluster that is unreachable, forbids, or failed."""
+
+    exit_code = 3

@@ -82,6 +82,11 @@ def _remove(schema: dict[str, Any], path: str) -> None:
     del schema["properties"][last]
 
 
+def bundled_kinds() -> list[tuple[str, str]]:
+    """Group and kind of every bundled CRD."""
+    return [(group, kind) for group, _, kind in (name.rpartition("/") for name in _index())]
+
+
 def bundled_kind(group: str, kind: str, release: str) -> CustomKind | None:
     """The kind as an llm-d release's prerequisites install it, or None when we don't bundle it.
 

@@ -32,8 +32,15 @@ def validate(
     values: opt.Values = None,
     settings: opt.Settings = None,
     release_name: opt.ReleaseName = "",
+    from_cluster: opt.FromCluster = False,
     namespace: opt.Namespace = "",
-    kube_version: opt.KubeVersion = "1.36",
+    all_namespaces: opt.AllNamespaces = False,
+    cluster_findings: opt.ClusterFindings = False,
+    kubeconfig: opt.Kubeconfig = "",
+    context: opt.Context = "",
+    as_user: opt.AsUser = "",
+    request_timeout: opt.RequestTimeout = 30.0,
+    kube_version: opt.KubeVersion = "",
     release: opt.Release = "1.0",
     crds: opt.Crds = None,
     complete: opt.Complete = False,
@@ -59,21 +66,28 @@ def validate(
     below one directory may not. All other rules compare all paths, but for files that define the same object
     differently: such files are taken for alternatives.
 
+    --from-cluster only reads, and never reads Secrets.
+
     Exit codes: 0 nothing at or over --fail-on, 1 findings, 2 usage, input that can't be read, or
-    nothing that could be validated.
+    nothing that could be validated, 3 a cluster that can't be read.
     """
-    from llmdctl.cli.validate_input import Inputs
-    from llmdctl.findings import Severity
+    from llmdctl.cli.validate_input import ClusterInput, Inputs
+    from llmdctl.findings import Severity, UserError
     from llmdctl.validate.registry import all_rules
     from llmdctl.validate.scope import require_coverage
     from llmdctl.validate.select import parse_selection
 
     outputs = parse_outputs(output or [])
     inputs = Inputs(paths or (), kustomize or (), helm, values or (), settings or (), release_name, namespace)
+    cluster = ClusterInput(kubeconfig, context, as_user, request_timeout, all_namespaces, cluster_findings)
+    if from_cluster:
+        inputs = replace(inputs, cluster=cluster)
+    elif cluster != ClusterInput():
+        raise UserError("options of a cluster without a cluster", fix="add --from-cluster")
     inputs.check()
     options = _options(kube_version, release, crds or [], complete, engine_version or [], ignore_file)
     options = replace(options, selection=parse_selection(only or [], skip or []))
-    report = _against_baseline(_run(inputs, options), options, baseline, write_baseline)
+    report = _against_baseline(_run(inputs, options, bool(kube_version)), options, baseline, write_baseline)
     threshold = _threshold(fail_on)
     write_report(
         report.listing(Severity(min_severity)),
@@ -95,12 +109,12 @@ def _options(
     from llmdctl.manifest import read_paths
     from llmdctl.validate.pipeline import ValidateOptions
     from llmdctl.validate.suppress import FILE, load_ignores
-    from llmdctl.validate.versions import check_minor, check_release
+    from llmdctl.validate.versions import DEFAULT_MINOR, check_minor, check_release
     from llmdctl.view import parse_version_options
 
     chosen = ignore_file or (FILE if Path(FILE).is_file() else "")
     return ValidateOptions(
-        kube_version=check_minor(kube_version),
+        kube_version=check_minor(kube_version or DEFAULT_MINOR),
         release=check_release(release),
         complete=complete,
         crds=tuple(read_paths(crds).require()) if crds else (),
@@ -109,18 +123,11 @@ def _options(
     )
 
 
-def _run(inputs: Inputs, options: ValidateOptions) -> Report:
-    from llmdctl.validate.pipeline import validate as run
-    from llmdctl.validate.scope import require_objects, without_ignore_files
-
+def _run(inputs: Inputs, options: ValidateOptions, kube_version_given: bool) -> Report:
     # Objects and findings live until the end: collecting cycles among them only costs time.
     gc.disable()
     try:
-        reading = inputs.read(options.kube_version)
-        documents = without_ignore_files(reading.require())
-        if not reading.findings:
-            require_objects(documents)
-        return run(documents, options, findings=reading.findings, texts=reading.texts)
+        return inputs.validate(options, kube_version_given=kube_version_given)
     finally:
         gc.enable()
 
