@@ -115,7 +115,7 @@ def serving(answers: Answers, kubeconfig: Path, namespace: str = "llm-d") -> Ite
             """Keeps quiet."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
     thread.start()
     address = f"http://127.0.0.1:{server.server_port}"
     write_kubeconfig(kubeconfig, address, namespace)
