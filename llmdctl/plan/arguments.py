@@ -24,6 +24,7 @@ OWNED = {
     "data-parallel-start-rank": "it follows from the pod's index in its group",
     "data-parallel-multi-port-external-lb": "set spec.roles.<role>.parallelism.loadBalancing",
     "data-parallel-hybrid-lb": "set spec.roles.<role>.parallelism.loadBalancing",
+    "headless": "set spec.roles.<role>.parallelism.loadBalancing",
     "data-parallel-supervisor-port": "the probes have to agree with it",
     "enable-expert-parallel": "set spec.roles.<role>.parallelism.expert",
     "model": "set spec.model.id",

@@ -15,6 +15,7 @@ from llmdctl.plan.contributions import Context, RoleAdds, collect, matches
 from llmdctl.plan.hosts import check_groups
 from llmdctl.plan.images import ImageResolver, release_set
 from llmdctl.plan.kvevents import plan_render, plugin_parameters
+from llmdctl.plan.labels import INSTANCE, SERVING_LABEL
 from llmdctl.plan.model import (
     BudgetPlan,
     ClaimPlan,
@@ -34,7 +35,7 @@ from llmdctl.plan.origin import Ledger, Origin, OriginKind, formula
 from llmdctl.plan.pods import CACHE_MOUNT, engine_config
 from llmdctl.plan.request import Request
 from llmdctl.plan.resolve import Resolved, resolve
-from llmdctl.plan.roles import INSTANCE, SERVING_LABEL, RoleContext, plan_role
+from llmdctl.plan.roles import RoleContext, plan_role
 from llmdctl.plan.router import plan_router
 from llmdctl.schema import SUPPORTED_MINORS
 from llmdctl.spec.model import NAME_MAX, Model, StackSpec

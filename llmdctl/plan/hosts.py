@@ -33,7 +33,7 @@ def check_groups(engine: Engine, connector: str, roles: Sequence[RolePlan]) -> N
         return
     for role in roles:
         name, found = role.name, role.parallelism
-        if found.balancing == Balancing.PER_RANK:
+        if found.balancing in (Balancing.PER_RANK, Balancing.LEADER):
             raise UserError(
                 f"spec.roles.{name}.parallelism.loadBalancing: {connector} over several ranks needs hybrid",
                 why="its sidecar forwards one port, behind which the engine balances the ranks of its pod",

@@ -68,7 +68,7 @@ class ImagePlan:
 
 @record
 class ContainerPlan:
-    """The engine's container."""
+    """The engine's container. It has no probes where it serves nothing: when its process ends, so does it."""
 
     name: str
     image: ImagePlan
@@ -78,9 +78,9 @@ class ContainerPlan:
     ports: list[Data]
     resources: Data
     volume_mounts: list[Data]
-    startup_probe: Data
-    liveness_probe: Data
-    readiness_probe: Data
+    startup_probe: Data | None
+    liveness_probe: Data | None
+    readiness_probe: Data | None
     lifecycle: Data | None
     security_context: Data
 
@@ -127,6 +127,7 @@ class Balancing(StrEnum):
     PER_RANK = "perRank"
     HYBRID = "hybrid"
     PER_POD = "perPod"
+    LEADER = "leader"
 
 
 @record
@@ -145,13 +146,23 @@ class ParallelismPlan:
 
 
 @record
+class WorkerPlan:
+    """A pod of a group beside its leader, where only the leader serves. Templates read it as they read a role."""
+
+    container: ContainerPlan
+    sidecar: None
+    pod: PodPlan
+
+
+@record
 class RolePlan:
     """One role. `serving_port` is what the router talks to, `engine_port` where the engine listens.
 
     With a port a rank, these are the first of `serving_ports` and of the engine's. `metrics_ports` names those that
     are scraped.
 
-    `openings` says for each capability that the engine's container adds why it needs it.
+    `openings` says for each capability that the engine's container adds why it needs it. `worker` is None where all
+    pods of a group are alike.
     """
 
     name: str
@@ -171,6 +182,7 @@ class RolePlan:
     container: ContainerPlan
     sidecar: SidecarPlan | None
     pod: PodPlan
+    worker: WorkerPlan | None = None
 
 
 @record

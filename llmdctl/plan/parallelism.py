@@ -45,7 +45,7 @@ def plan_parallelism(
         )
     shares = tensor * pipeline * (data if wanted and wanted.expert else 1) / accelerator.ranks_per_accelerator
     _check_memory(where, model, accelerator, shares, role)
-    balancing = _balancing(data, local, (wanted and wanted.load_balancing) or Balancing.PER_RANK)
+    balancing = _balancing(data, local, Balancing((wanted and wanted.load_balancing) or Balancing.PER_RANK))
     experts = model.facts.experts if model else None
     check_balancing(where, balancing, data, local, experts)
     expert = bool(wanted and wanted.expert)
@@ -73,10 +73,13 @@ def plan_parallelism(
     )
 
 
-def _balancing(data: int, local: int, wanted: str) -> Balancing:
+def _balancing(data: int, local: int, wanted: Balancing) -> Balancing:
     if data == 1:
         return Balancing.NONE
-    return Balancing.PER_POD if local == 1 else Balancing(wanted)
+    if wanted == Balancing.LEADER:
+        # A group of one pod has nobody to lead: as in the hybrid form, its one port stands for all ranks.
+        return Balancing.LEADER if data > local else Balancing.HYBRID
+    return Balancing.PER_POD if local == 1 else wanted
 
 
 def _check_memory(where: str, model: ModelEntry | None, accelerator: Accelerator, shares: float, role: Role) -> None:

@@ -1,8 +1,9 @@
 """Data-parallel ranks of an engine: its flags, the ports that they open, and how rank numbers get into the pod.
 
-vLLM has three forms. With a port a rank, a supervisor starts one API server for each local rank, so that the router
+vLLM has four forms. With a port a rank, a supervisor starts one API server for each local rank, so that the router
 chooses ranks; in the hybrid form one API server balances the ranks of its pod; with a single rank a pod, each pod is
-one rank. Sources: vllm 0.30 entrypoints/launchers (cli_args.py, dp_supervisor.py), engine/arg_utils.py.
+one rank; and with a leader, the first pod's API server balances the ranks of the whole group, whose other pods are
+headless. Sources: vllm 0.30 entrypoints/launchers (cli_args.py, dp_supervisor.py), engine/arg_utils.py.
 """
 
 from __future__ import annotations
@@ -58,6 +59,9 @@ def data_parallel_args(engine: Engine, role: str, parallelism: ParallelismPlan, 
         args["data-parallel-size-local"] = parallelism.data_local
         # With every rank in one pod there is nothing to be hybrid about: the engine balances all of them.
         args["data-parallel-hybrid-lb"] = True if parallelism.pods > 1 else None
+    elif parallelism.balancing == Balancing.LEADER:
+        # No start rank: from it, even from 0, newer versions conclude that each pod balances for itself (arg_utils.py).
+        args["data-parallel-size-local"] = parallelism.data_local
     elif parallelism.pods > 1:
         args["data-parallel-rank"] = f"$({_WORKER_INDEX})"
     if parallelism.pods > 1:
@@ -71,11 +75,27 @@ def launcher(command: list[str], parallelism: ParallelismPlan) -> list[str]:
 
     The arguments stay a list: the shell passes them on as they are.
     """
-    if parallelism.pods == 1 or parallelism.data_local == 1:
+    if parallelism.pods == 1 or parallelism.data_local == 1 or parallelism.balancing == Balancing.LEADER:
         return list(command)
+    return _counting(command, parallelism)
+
+
+def _counting(command: list[str], parallelism: ParallelismPlan) -> list[str]:
     start = f"$(({_WORKER_INDEX} * {parallelism.data_local}))"
     line = f'exec {shlex.join(command)} "$@" --data-parallel-start-rank={start}'
     return ["/bin/sh", "-c", line, command[0]]
+
+
+def worker_launcher(command: list[str], parallelism: ParallelismPlan) -> list[str]:
+    """The command of a headless worker."""
+    return list(command) if parallelism.data_local == 1 else _counting(command, parallelism)
+
+
+def worker_args(engine: Engine, args: list[str], parallelism: ParallelismPlan) -> list[str]:
+    """Arguments of a headless worker: its leader's, but for the port that it does not serve."""
+    kept = [arg for arg in args if arg.partition("=")[0] != f"--{engine.flags.port}"]
+    start = [f"--data-parallel-start-rank=$({_WORKER_INDEX})"] if parallelism.data_local == 1 else []
+    return [*kept, "--headless", *start]
 
 
 def container_ports(name: str, base: int, parallelism: ParallelismPlan) -> list[dict[str, Any]]:

@@ -15,6 +15,7 @@ from llmdctl.plan.contributions import RoleAdds
 from llmdctl.plan.hosts import REVISION_ENV, group_args
 from llmdctl.plan.images import ImageResolver
 from llmdctl.plan.kvevents import Events, plan_events
+from llmdctl.plan.labels import INSTANCE, QUEUE_LABEL, ROLE_LABEL, SERVING_LABEL, VERSION_ANNOTATION
 from llmdctl.plan.model import (
     ContainerPlan,
     ImagePlan,
@@ -40,16 +41,12 @@ from llmdctl.plan.ranks import SUPERVISOR_PORT_NAME, container_ports, launcher, 
 from llmdctl.plan.resolve import Resolved
 from llmdctl.plan.resources import plan_resources
 from llmdctl.plan.transfer import POD_IP, Transfer, check_accelerator, check_router, plan_transfer
+from llmdctl.plan.workers import plan_worker, versions
 from llmdctl.router.sidecar import sidecar_args
 from llmdctl.spec.model import Model, ModelCache, Role
 
 ENGINE_PORT_NAME = "modelserver"
 SIDECAR_NAME = "routing-proxy"
-VERSION_ANNOTATION = "llmdctl.io/component-version"
-INSTANCE = "app.kubernetes.io/instance"
-ROLE_LABEL = "llm-d.ai/role"
-SERVING_LABEL = "llm-d.ai/inference-serving"
-QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
 
 
 @frozen
@@ -118,6 +115,7 @@ def plan_role(name: str, adds: RoleAdds, context: RoleContext) -> RolePlan:
     )
     container = _container(name, role, adds, context, parallelism, engine_port, transfer, image, events)
     sidecar = _sidecar(name, context, engine_port, transfer, parallelism, adds) if behind_sidecar and transfer else None
+    pod = _pod(name, role, adds, context, parallelism, container.image, sidecar, replicas)
     _note_simple(ledger, path)
     return RolePlan(
         name=name,
@@ -137,7 +135,8 @@ def plan_role(name: str, adds: RoleAdds, context: RoleContext) -> RolePlan:
         openings=dict(adds.capabilities),
         container=container,
         sidecar=sidecar,
-        pod=_pod(name, role, adds, context, parallelism, container.image, sidecar, replicas),
+        pod=pod,
+        worker=plan_worker(engine, parallelism, container, pod, ledger, path),
     )
 
 
@@ -406,9 +405,6 @@ def _pod(
     spec, ledger = context.resolved.stack.spec, context.ledger
     path = ("roles", name, "pod")
     settings = scheduling(adds, dump(spec.pod) if spec.pod else {}, dump(role.pod) if role.pod else {}, ledger, path)
-    versions = [f"{image.component}@{image.version}"]
-    if sidecar:
-        versions.append(f"{sidecar.image.component}@{sidecar.image.version}")
     model = context.resolved.stack.spec.model
     volumes, _ = plan_volumes(
         context.resolved.selection.engine,
@@ -425,7 +421,7 @@ def _pod(
     return PodPlan(
         labels={**settings.get("labels", {}), **context.labels, ROLE_LABEL: name, SERVING_LABEL: "true"},
         annotations={
-            VERSION_ANNOTATION: ", ".join(versions),
+            VERSION_ANNOTATION: versions(image, sidecar),
             **network_annotation(adds, parallelism),
             **settings.get("annotations", {}),
         },

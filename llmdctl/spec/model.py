@@ -144,11 +144,12 @@ class Parallelism:
     data: int | None = field(default=None, metadata=doc("Data-parallel size over all pods of a group.", minimum=1))
     data_local: int | None = field(default=None, metadata=doc("Data-parallel ranks in one pod.", minimum=1))
     expert: bool | None = field(default=None, metadata=doc("Spread experts over all ranks (MoE models)."))
-    load_balancing: Literal["perRank", "hybrid"] | None = field(
+    load_balancing: Literal["perRank", "hybrid", "leader"] | None = field(
         default=None,
         metadata=doc(
             "With several ranks in a pod: `perRank` gives each a port, so that the router chooses among them; "
-            "`hybrid` has one port a pod, and the engine balances its ranks."
+            "`hybrid` has one port a pod, and the engine balances its ranks. With several pods: `leader` has one port "
+            "a group, in its first pod, and the engine balances the ranks of all pods."
         ),
     )
 

@@ -13,7 +13,7 @@ import yaml
 from llmdctl.catalog.load import Catalog, load_catalog
 from llmdctl.manifest.emit import emit_yaml
 from llmdctl.plan.build import build_plan
-from llmdctl.plan.model import Plan, RolePlan
+from llmdctl.plan.model import Plan, RolePlan, WorkerPlan
 from llmdctl.plan.request import Request, flag_layer
 from llmdctl.render.objects import render
 
@@ -27,7 +27,7 @@ def rows() -> Iterator[tuple[str, tuple[tuple[str, str], ...], str, str, Any]]:
         if "stack" not in group:
             continue
         stack = tuple(group["stack"].items())
-        for part in ("prefill", "decode", "router", "labels", "sidecar", "objects"):
+        for part in ("prefill", "decode", "worker", "router", "labels", "sidecar", "objects"):
             found = group.get(part, {})
             kinds = found.items() if isinstance(found, dict) and part != "labels" else [(part, found)] if found else []
             for kind, values in kinds:
@@ -48,7 +48,7 @@ def made(stack: tuple[tuple[str, str], ...]) -> tuple[Plan, tuple[dict[str, Any]
     return plan, render(plan, catalog().template_dirs(plan.stack.guide)).objects
 
 
-def of_role(role: RolePlan, kind: str, value: Any) -> bool:
+def of_role(role: RolePlan | WorkerPlan, kind: str, value: Any) -> bool:
     container, pod = role.container, role.pod
     resources = container.resources
     environment = {item["name"]: item.get("value") for item in container.env}
@@ -61,9 +61,13 @@ def of_role(role: RolePlan, kind: str, value: Any) -> bool:
         "limits": resources.get("limits", {}),
         "nodeSelector": pod.node_selector or {},
         "probes": {
-            "startup": container.startup_probe["httpGet"]["path"],
-            "liveness": container.liveness_probe["httpGet"]["path"],
-            "readiness": container.readiness_probe["httpGet"]["path"],
+            name: probe["httpGet"]["path"]
+            for name, probe in {
+                "startup": container.startup_probe,
+                "liveness": container.liveness_probe,
+                "readiness": container.readiness_probe,
+            }.items()
+            if probe
         },
     }
     if kind in pairs:
@@ -79,7 +83,7 @@ def of_role(role: RolePlan, kind: str, value: Any) -> bool:
     if kind in members:
         return value in members[kind]
     single: dict[str, Any] = {
-        "replicas": role.replicas,
+        "replicas": role.replicas if isinstance(role, RolePlan) else None,
         "claims": len(pod.resource_claims or []),
         "image": container.image.reference,
         "shm": next((item["emptyDir"]["sizeLimit"] for item in pod.volumes if item["name"] == "shm"), None),
@@ -137,6 +141,8 @@ def test_a_fact_is_rendered(stack: tuple[tuple[str, str], ...], part: str, kind:
         assert value in sidecar.args
     elif part == "router":
         assert of_router(plan, kind, value, objects)
+    elif part == "worker":
+        assert of_role(next(role.worker for role in plan.roles if role.worker is not None), kind, value)
     else:
         assert of_role(next(role for role in plan.roles if role.name == part), kind, value)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from llmdctl.catalog.load import Catalog
 from llmdctl.engines import find_engine, load_table, parse
 from llmdctl.findings import UserError
-from llmdctl.plan.model import Plan, RolePlan
+from llmdctl.plan.model import Balancing, Plan, RolePlan
 from llmdctl.render.objects import render
 
 WIDE = "wide-ep"
@@ -171,3 +171,88 @@ def test_every_number_follows_from_the_sizes(
         claims = len(container["resources"].get("claims", []))
         assert tensor * local == (claims if provider == "gke" else devices)
         assert claims == len(pod.get("resourceClaims", []))
+
+
+def leading(**more: Any) -> dict[str, Any]:
+    return {
+        "accelerator": "intel-xpu",
+        "roles": {
+            "decode": {"parallelism": {"tensor": 2, "data": 4, "dataLocal": 2, "loadBalancing": "leader", **more}}
+        },
+    }
+
+
+def test_a_leader_serves_for_the_ranks_of_all_pods(make_plan: Any) -> None:
+    plan = make_plan(WIDE, {"accelerator": "intel-xpu"})
+    prefill, decode = role(plan, "prefill"), role(plan, "decode")
+    assert prefill.worker is None and prefill.restart_policy is None
+    assert (decode.parallelism.pods, decode.parallelism.accelerators) == (2, 2)
+    assert decode.parallelism.balancing == Balancing.LEADER
+    assert plan.pool.ports == [8000]
+    leader = flags(decode)
+    # With a start rank, even 0, the leader would balance for its own pod only and turn headless workers away.
+    assert not {"data-parallel-start-rank", "data-parallel-rank", "headless"} & set(leader)
+    assert (leader["data-parallel-size"], leader["data-parallel-size-local"]) == ("2", "1")
+    assert decode.metrics_ports == ["modelserver"]
+    worker = decode.worker
+    assert worker is not None
+    assert {"--headless", "--data-parallel-start-rank=$(LWS_WORKER_INDEX)"} <= set(worker.container.args)
+    assert not any(arg.startswith("--port") for arg in worker.container.args)
+    assert worker.container.readiness_probe is None and worker.container.liveness_probe is None
+    assert not worker.container.ports
+    assert worker.pod.annotations["llmdctl.io/component-version"] == "vllm@0.30.0"
+    assert "routing-sidecar" in decode.pod.annotations["llmdctl.io/component-version"]
+    # The pool finds leaders only; everything else about the labels is alike.
+    assert set(decode.pod.labels) - set(worker.pod.labels) == {"llm-d.ai/inference-serving"}
+    assert not plan.pool.selector.items() <= worker.pod.labels.items()
+    assert plan.pool.selector.items() <= decode.pod.labels.items()
+
+
+def test_workers_of_several_ranks_start_behind_those_of_the_pods_before(make_plan: Any) -> None:
+    decode = role(make_plan(WIDE, leading()), "decode")
+    assert decode.container.command == ["vllm", "serve"]
+    assert decode.worker is not None
+    assert decode.worker.container.command[-2:] == [
+        'exec vllm serve "$@" --data-parallel-start-rank=$((LWS_WORKER_INDEX * 2))',
+        "vllm",
+    ]
+    assert not any("start-rank" in arg for arg in decode.worker.container.args)
+
+
+def test_a_leader_without_followers_is_one_port_for_its_ranks(make_plan: Any) -> None:
+    decode = role(make_plan(WIDE, leading(data=2)), "decode")
+    assert decode.parallelism.balancing == Balancing.HYBRID
+    assert decode.worker is None
+
+
+@pytest.mark.parametrize("workload", ["disaggregatedSet", "leaderWorkerSet"])
+def test_leader_and_workers_have_templates_of_their_own(make_plan: Any, catalog: Catalog, workload: str) -> None:
+    plan = make_plan(WIDE, {"accelerator": "intel-xpu", "workload": workload})
+    objects = render(plan, catalog.template_dirs(WIDE)).objects
+    if workload == "disaggregatedSet":
+        (both,) = [item["spec"]["roles"] for item in objects if item["kind"] == "DisaggregatedSet"]
+        groups = {item["name"]: item["spec"]["leaderWorkerTemplate"] for item in both}
+    else:
+        groups = {
+            item["metadata"]["labels"]["llm-d.ai/role"]: item["spec"]["leaderWorkerTemplate"]
+            for item in objects
+            if item["kind"] == "LeaderWorkerSet"
+        }
+    assert "leaderTemplate" not in groups["prefill"]
+    leader, worker = (groups["decode"][part]["spec"] for part in ("leaderTemplate", "workerTemplate"))
+    assert [item["name"] for item in leader["initContainers"]] == ["routing-proxy"]
+    assert "initContainers" not in worker
+    assert not {"ports", "startupProbe", "livenessProbe", "readinessProbe"} & set(worker["containers"][0])
+    assert worker["resourceClaims"] == leader["resourceClaims"]
+
+
+def test_a_headless_flag_is_not_for_engine_args(make_plan: Any) -> None:
+    spec = {"accelerator": "intel-xpu", "roles": {"decode": {"engineArgs": {"headless": True}}}}
+    with pytest.raises(UserError, match=r"engineArgs\.headless: llmdctl sets this flag itself"):
+        make_plan(WIDE, spec)
+
+
+def test_a_leader_needs_a_connector_without_lists_of_hosts(make_plan: Any) -> None:
+    spec = {"accelerator": "amd-mi355x", **parallel(loadBalancing="leader")}
+    with pytest.raises(UserError, match="moriio over several ranks needs hybrid"):
+        make_plan(WIDE, spec)

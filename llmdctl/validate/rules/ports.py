@@ -285,11 +285,13 @@ def _unknown_probe_ports(template: PodTemplate) -> Iterator[Outcome]:
 def _named_by(who: str, port: PortReference, templates: list[PodTemplate], why: str) -> Iterator[Outcome]:
     if not port.name or not templates:
         return
-    lacking = [template for template in templates if port.name not in template.port_names]
+    # Headless workers serve nothing, beside a leader of theirs that does.
+    expected = [template for template in templates if not _serves_nothing(template)] or templates
+    lacking = [template for template in expected if port.name not in template.port_names]
     if not lacking:
         return
     known = sorted({name for template in templates for name in template.port_names})
-    everywhere = len(lacking) == len(templates)
+    everywhere = len(lacking) == len(expected)
     yield Hit(
         port.place,
         f"{who}port {port.name!r}, which {lacking[0].workload.title} doesn't declare",
@@ -297,6 +299,10 @@ def _named_by(who: str, port: PortReference, templates: list[PodTemplate], why: 
         fix=f"use a declared port name: {', '.join(known)}" if known else "declare the port in the container",
         severity=Severity.ERROR if everywhere else Severity.WARNING,
     )
+
+
+def _serves_nothing(template: PodTemplate) -> bool:
+    return bool(template.engines) and all(engine.is_headless for engine in template.engines)
 
 
 PRT008 = Rule(

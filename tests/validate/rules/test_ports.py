@@ -174,3 +174,11 @@ def test_services_and_monitors_name_declared_ports(kind: str) -> None:
     assert isinstance(error, Hit)
     assert isinstance(warning, Hit)
     assert (error.severity, warning.severity) == (Severity.ERROR, Severity.WARNING)
+
+
+def test_a_monitor_finds_no_port_in_headless_workers_and_needs_none() -> None:
+    leader = deployment("a", container(["m"], ports=[{"name": "web", "containerPort": 8000}]))
+    worker = deployment("b", container(["m", "--headless"]))
+    assert not outcomes(PRT008, referring("PodMonitor"), leader, worker)
+    (error,) = outcomes(PRT008, referring("PodMonitor"), worker)
+    assert isinstance(error, Hit) and error.severity == Severity.ERROR
