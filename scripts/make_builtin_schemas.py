@@ -28,6 +28,8 @@ ZERO_PASSES = {
     "io.k8s.api.core.v1.HTTPHeader": {"value"},
     "io.k8s.api.core.v1.Sysctl": {"value"},
     "io.k8s.api.core.v1.LimitRangeSpec": {"limits"},
+    "io.k8s.api.core.v1.SleepAction": {"seconds"},
+    "io.k8s.api.batch.v1.PodFailurePolicy": {"rules"},
     "io.k8s.api.core.v1.PreferredSchedulingTerm": {"preference"},
     "io.k8s.api.core.v1.ISCSIVolumeSource": {"lun"},
     "io.k8s.api.core.v1.ISCSIPersistentVolumeSource": {"lun"},

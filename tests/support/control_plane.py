@@ -18,6 +18,7 @@ import ssl
 import subprocess
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -159,7 +160,7 @@ class ControlPlane:
         for obj in objects:
             answer = self.request("POST", f"{self.path_of(obj)}?dryRun=All&fieldValidation=Strict", obj)
             if answer.code != 201:
-                found.append(f"{obj['kind']}/{obj['metadata']['name']}: {answer.code} {answer.body}")
+                found.append(f"{obj['kind']}/{obj['metadata'].get('name')}: {answer.code} {answer.body}")
         return found
 
     def path_of(self, obj: Mapping[str, Any]) -> str:
@@ -169,7 +170,7 @@ class ControlPlane:
             self._resources[api_version] = self.resources(api_version)
         name, namespaced = self._resources[api_version][obj["kind"]]
         root = f"{'/api' if '/' not in api_version else '/apis'}/{api_version}"
-        namespace = obj["metadata"].get("namespace", "default")
+        namespace = urllib.parse.quote(str(obj["metadata"].get("namespace") or "default"), safe="")
         return f"{root}/namespaces/{namespace}/{name}" if namespaced else f"{root}/{name}"
 
 

@@ -198,6 +198,11 @@ def _rendered(stack: str) -> tuple[list[dict[str, Any]], str, str]:
     return list(rendered.objects), plan.stack.kube_version, plan.stack.release
 
 
+def rendered_objects(stack: str) -> list[dict[str, Any]]:
+    """The objects of a stack; not to be changed."""
+    return _rendered(stack)[0]
+
+
 def report_of(stack: str, change: Callable[[Objects], None] | None = None) -> Report:
     """The report on a stack, after a change to its objects."""
     found, kube_version, release = _rendered(stack)

@@ -117,7 +117,7 @@ def _check_metric_name(source: Object, path: Path, out: Out) -> None:
         out.each_invalid((*path, "metric", "name"), CODE, name, path_segment(name))
     selector = child(metric, "selector")
     if selector:
-        check_selector(selector, (*path, "metric", "selector"), out)
+        check_selector(selector, (*path, "metric", "selector"), out, values_checked=False)
 
 
 def _check_target(target: Object, kind: str, path: Path, out: Out) -> None:

@@ -90,7 +90,9 @@ def _check_image(container: Object, path: Path, out: Out) -> None:
     if image == "":
         out.required((*path, "image"), CODE)
     elif image is not None and image != image.strip():
-        out.invalid((*path, "image"), CODE, image, "must not have leading or trailing whitespace")
+        # Only Pods themselves are refused; a template is taken, and its pods are not.
+        late = out if path[0] == "spec" and "template" not in path else out.failing_later(by_schema=out.by_schema)
+        late.invalid((*path, "image"), CODE, image, "must not have leading or trailing whitespace")
     policy = container.get("imagePullPolicy")
     if policy and isinstance(policy, str) and policy not in _PULL_POLICIES:
         out.unsupported((*path, "imagePullPolicy"), CODE, policy, _PULL_POLICIES)

@@ -10,14 +10,17 @@ from llmdctl.manifest.document import Document
 from llmdctl.validate.admission.access import Object
 from llmdctl.validate.admission.autoscaling import check_autoscaler
 from llmdctl.validate.admission.claims import check_claim
+from llmdctl.validate.admission.classes import check_lease, check_priority_class, check_storage_class
 from llmdctl.validate.admission.config import check_config_map, check_secret
 from llmdctl.validate.admission.disaggregated import check_disaggregated_set
 from llmdctl.validate.admission.dra import check_claim_template, check_device_class, check_resource_claim
+from llmdctl.validate.admission.ingress import check_ingress
 from llmdctl.validate.admission.jobs import check_cron_job, check_job
 from llmdctl.validate.admission.lws import check_leader_worker_set
 from llmdctl.validate.admission.metadata import check_metadata
 from llmdctl.validate.admission.pod import check_pod
 from llmdctl.validate.admission.policy import check_budget, check_network_policy
+from llmdctl.validate.admission.quotas import check_limit_range, check_resource_quota
 from llmdctl.validate.admission.rbac import (
     check_cluster_role,
     check_cluster_role_binding,
@@ -46,6 +49,8 @@ _CHECKS: Mapping[tuple[str, str], Check] = {
     ("", "ConfigMap"): check_config_map,
     ("", "Secret"): check_secret,
     ("", "PersistentVolumeClaim"): check_claim,
+    ("", "LimitRange"): check_limit_range,
+    ("", "ResourceQuota"): check_resource_quota,
     ("apps", "Deployment"): check_deployment,
     ("apps", "ReplicaSet"): check_replica_set,
     ("apps", "DaemonSet"): check_daemon_set,
@@ -55,6 +60,10 @@ _CHECKS: Mapping[tuple[str, str], Check] = {
     ("autoscaling", "HorizontalPodAutoscaler"): check_autoscaler,
     ("policy", "PodDisruptionBudget"): check_budget,
     ("networking.k8s.io", "NetworkPolicy"): check_network_policy,
+    ("networking.k8s.io", "Ingress"): check_ingress,
+    ("storage.k8s.io", "StorageClass"): check_storage_class,
+    ("scheduling.k8s.io", "PriorityClass"): check_priority_class,
+    ("coordination.k8s.io", "Lease"): check_lease,
     (_RBAC, "Role"): check_role,
     (_RBAC, "ClusterRole"): check_cluster_role,
     (_RBAC, "RoleBinding"): check_role_binding,

@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from llmdctl.findings import Path
 from llmdctl.validate.admission.access import Object, child, is_missing, number, objects, strings, struct, text
-from llmdctl.validate.admission.names import dns_label, dns_subdomain
+from llmdctl.validate.admission.names import dns_label, dns_subdomain, label_value, qualified_name
 from llmdctl.validate.admission.violation import Out
 
 CODE = "ADM022"
 
 MAX_REQUESTS = 32
 _MODES = ("All", "ExactCount")
+_EFFECTS = ("NoExecute", "NoSchedule", "None")
+_MAX_DRIVER = 63
 
 
 def check_resource_claim(obj: Object, out: Out) -> None:
@@ -31,10 +33,13 @@ def check_claim_template(obj: Object, out: Out) -> None:
 
 
 def check_device_class(obj: Object, out: Out) -> None:
-    """A DeviceClass: its selectors need an expression."""
+    """A DeviceClass: its selectors and configuration."""
     spec = struct(obj, "spec")
-    if spec is not None:
-        _check_selectors(spec, ("spec",), out)
+    if spec is None:
+        return
+    _check_selectors(spec, ("spec",), out)
+    for index, config in objects(spec, "config"):
+        _check_config(config, ("spec", "config", index), out)
 
 
 def _check_devices(spec: Object, path: Path, out: Out) -> None:
@@ -54,8 +59,7 @@ def _check_devices(spec: Object, path: Path, out: Out) -> None:
     for index, config in objects(devices, "config"):
         here = (*at, "config", index)
         _check_references(config, here, names, out)
-        if child(config, "opaque") is None:
-            out.required((*here, "opaque"), CODE)
+        _check_config(config, here, out)
 
 
 def _check_request(request: Object, path: Path, names: set[str], out: Out) -> None:
@@ -96,6 +100,7 @@ def _check_device(device: Object, path: Path, out: Out) -> None:
     elif class_name is not None:
         out.each_invalid((*path, "deviceClassName"), CODE, class_name, dns_subdomain(class_name))
     _check_selectors(device, path, out)
+    _check_tolerations(device, path, out)
     mode, count = text(device, "allocationMode"), number(device, "count")
     if mode == "All":
         if count:
@@ -107,6 +112,46 @@ def _check_device(device: Object, path: Path, out: Out) -> None:
             out.invalid((*path, "count"), CODE, count, "must be greater than zero")
     elif mode is not None:
         out.unsupported((*path, "allocationMode"), CODE, mode, _MODES)
+
+
+def _check_config(config: Object, path: Path, out: Out) -> None:
+    at = (*path, "opaque")
+    if config.get("opaque") is None:
+        out.required(at, CODE)
+    opaque = child(config, "opaque")
+    if opaque is None:
+        return
+    driver = text(opaque, "driver")
+    if driver == "":
+        out.required((*at, "driver"), CODE)
+    elif driver is not None:
+        out.each_invalid((*at, "driver"), CODE, driver, dns_subdomain(driver.lower()))
+        if len(driver) > _MAX_DRIVER:
+            out.too_long((*at, "driver"), CODE, _MAX_DRIVER)
+    parameters = opaque.get("parameters")
+    if parameters is None:
+        out.required((*at, "parameters"), CODE)
+    elif not isinstance(parameters, dict):
+        out.invalid((*at, "parameters"), CODE, "<value omitted>", "must be a valid JSON object")
+
+
+def _check_tolerations(device: Object, path: Path, out: Out) -> None:
+    for index, toleration in objects(device, "tolerations"):
+        at = (*path, "tolerations", index)
+        key, operator = text(toleration, "key"), text(toleration, "operator")
+        if key:
+            out.each_invalid((*at, "key"), CODE, key, qualified_name(key))
+        value = text(toleration, "value")
+        if operator == "Exists":
+            if value:
+                out.invalid((*at, "value"), CODE, value, "must be empty for operator `Exists`")
+        elif operator in ("Equal", ""):
+            out.each_invalid((*at, "value"), CODE, value, label_value(value or ""))
+        elif operator is not None:
+            out.unsupported((*at, "operator"), CODE, operator, ("Equal", "Exists"))
+        effect = text(toleration, "effect")
+        if effect and effect not in _EFFECTS:
+            out.unsupported((*at, "effect"), CODE, effect, _EFFECTS)
 
 
 def _check_selectors(holder: Object, path: Path, out: Out) -> None:

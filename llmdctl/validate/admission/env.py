@@ -139,4 +139,6 @@ def _check_env_from(item: Object, path: Path, out: Out) -> None:
         ref = child(item, key)
         name = text(ref, "name") if ref is not None else None
         if name is not None:
-            out.each_invalid((*path, key, "name"), CODE, name, dns_subdomain(name))
+            # Judged as the beginning of a name: a dash at its end passes.
+            judged = f"{name[:-1]}a" if len(name) > 1 and name.endswith("-") else name
+            out.each_invalid((*path, key, "name"), CODE, name, dns_subdomain(judged))

@@ -10,6 +10,7 @@ import re
 
 from llmdctl.findings import Path
 from llmdctl.validate.admission.access import Object, child, number, struct, text
+from llmdctl.validate.admission.job_policies import check_failure_policy, check_success_policy
 from llmdctl.validate.admission.metadata import check_selector
 from llmdctl.validate.admission.names import label_value
 from llmdctl.validate.admission.pod import RESTART, check_pod_spec, check_template_metadata
@@ -32,6 +33,7 @@ _FIELDS: tuple[tuple[int, int, list[str]], ...] = (
     (0, 6, _DAYS),
 )
 _MACROS = frozenset({"@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"})
+_ZONE = re.compile(r"[A-Za-z0-9][A-Za-z0-9+_-]*(/[A-Za-z0-9+_-]+)*")
 _EVERY = re.compile(r"@every ([0-9.]+(ns|us|µs|ms|s|m|h))+")
 
 
@@ -59,6 +61,8 @@ def check_job_spec(spec: Object, path: Path, out: Out) -> None:
     if selector:
         check_selector(selector, (*path, "selector"), out)
     _check_modes(spec, path, out)
+    check_failure_policy(spec, path, out)
+    check_success_policy(spec, path, out)
     template = struct(spec, "template")
     if template is None:
         return
@@ -79,14 +83,15 @@ def check_job_spec(spec: Object, path: Path, out: Out) -> None:
 
 
 def _check_modes(spec: Object, path: Path, out: Out) -> None:
-    mode = text(spec, "completionMode")
-    if mode and mode not in ("Indexed", "NonIndexed"):
+    mode = spec.get("completionMode")
+    if isinstance(mode, str) and mode not in ("Indexed", "NonIndexed"):
         out.unsupported((*path, "completionMode"), CODE, mode, ("Indexed", "NonIndexed"))
     if mode == "Indexed" and spec.get("completions") is None:
         out.required((*path, "completions"), CODE, "when completion mode is Indexed")
-    replacement = text(spec, "podReplacementPolicy")
-    if replacement and replacement not in ("Failed", "TerminatingOrFailed"):
-        out.unsupported((*path, "podReplacementPolicy"), CODE, replacement, ("Failed", "TerminatingOrFailed"))
+    replacement = spec.get("podReplacementPolicy")
+    policies = ("Failed",) if spec.get("podFailurePolicy") is not None else ("Failed", "TerminatingOrFailed")
+    if isinstance(replacement, str) and replacement not in policies:
+        out.unsupported((*path, "podReplacementPolicy"), CODE, replacement, policies)
 
 
 def check_cron_job(obj: Object, out: Out) -> None:
@@ -104,6 +109,8 @@ def check_cron_job(obj: Object, out: Out) -> None:
         out.invalid(("spec", "timeZone"), CODE, zone, "timeZone must be nil or non-empty string")
     elif isinstance(zone, str) and zone.lower() == "local":
         out.invalid(("spec", "timeZone"), CODE, zone, "timeZone must be an explicit time zone")
+    elif isinstance(zone, str) and not _is_time_zone(zone):
+        out.invalid(("spec", "timeZone"), CODE, zone, f"unknown time zone {zone}")
     policy = text(spec, "concurrencyPolicy")
     if policy and policy not in ("Allow", "Forbid", "Replace"):
         out.unsupported(("spec", "concurrencyPolicy"), CODE, policy, ("Allow", "Forbid", "Replace"))
@@ -115,6 +122,16 @@ def check_cron_job(obj: Object, out: Out) -> None:
     job = struct(template, "spec") if template is not None else None
     if job is not None:
         check_job_spec(job, ("spec", "jobTemplate", "spec"), out)
+
+
+def _is_time_zone(name: str) -> bool:
+    """False for names that no time zone can have; without a database of zones here, every well-formed one is taken."""
+    import zoneinfo
+
+    if not _ZONE.fullmatch(name):
+        return False
+    known = zoneinfo.available_timezones()
+    return not known or name in known
 
 
 def _check_schedule(schedule: str, zone: object, out: Out) -> None:

@@ -35,6 +35,8 @@ _NAME_RULES: dict[tuple[str, str], Callable[[str], Reasons]] = {
     (_RBAC, "Role"): path_segment,
     (_RBAC, "ClusterRole"): path_segment,
     (_RBAC, "RoleBinding"): path_segment,
+    # Only the check of all kinds, that a name fits into a path.
+    ("policy", "PodDisruptionBudget"): path_segment,
     (_RBAC, "ClusterRoleBinding"): path_segment,
 }
 CRON_JOB_NAME = 52
@@ -74,7 +76,7 @@ def _check_name(metadata: Object, group: str, kind: str, out: Out) -> None:
         out.each_invalid(path, NAME, name, rule(name))
         if kind == "CronJob" and group == "batch" and len(name) > CRON_JOB_NAME:
             out.invalid(path, NAME, name, f"must be no more than {CRON_JOB_NAME} characters")
-    elif name == "" and not prefix and metadata.get("generateName") is None:
+    elif name == "" and not prefix and metadata.get("generateName") is None and kind != "LimitRange":
         out.required(path, NAME, "name or generateName is required")
 
 
@@ -90,14 +92,16 @@ def _check_owners(metadata: Object, out: Out) -> None:
                 out.invalid(("metadata", "ownerReferences", index, key), SYNTAX, "", "must not be empty")
 
 
-def check_labels(holder: Object, key: str, path: Path, out: Out, code: str = SYNTAX) -> None:
+def check_labels(
+    holder: Object, key: str, path: Path, out: Out, code: str = SYNTAX, *, values_checked: bool = True
+) -> None:
     """The string map `holder[key]` as labels: keys and values. `path` is the map's own path."""
     if not holder.get(key):
         return
     for name, value in pairs(holder, key):
         for reason in qualified_name(name):
             out.invalid(path, code, name, reason)
-        for reason in label_value(value):
+        for reason in label_value(value) if values_checked else ():
             out.invalid(path, code, value, reason)
 
 
@@ -114,9 +118,9 @@ def check_annotations(holder: Object, path: Path, out: Out) -> None:
         out.too_long(path, SYNTAX, ANNOTATIONS_LIMIT)
 
 
-def check_selector(selector: Object, path: Path, out: Out, code: str = SYNTAX) -> None:
-    """A LabelSelector."""
-    check_labels(selector, "matchLabels", (*path, "matchLabels"), out, code)
+def check_selector(selector: Object, path: Path, out: Out, code: str = SYNTAX, *, values_checked: bool = True) -> None:
+    """A LabelSelector. Without `values_checked` its values need not be label values, as for the labels of metrics."""
+    check_labels(selector, "matchLabels", (*path, "matchLabels"), out, code, values_checked=values_checked)
     for index, item in objects(selector, "matchExpressions"):
         at = (*path, "matchExpressions", index)
         operator = text(item, "operator")
@@ -134,7 +138,7 @@ def check_selector(selector: Object, path: Path, out: Out, code: str = SYNTAX) -
             out.invalid((*at, "operator"), code, operator, "not a valid selector operator")
         if key is not None:
             out.each_invalid((*at, "key"), code, key, qualified_name(key))
-        for position, value in strings(item, "values"):
+        for position, value in strings(item, "values") if values_checked else ():
             out.each_invalid((*at, "values", position), code, value, label_value(value))
 
 

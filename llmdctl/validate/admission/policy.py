@@ -68,8 +68,8 @@ def _check_rule(rule: Object, peers: str, path: Path, out: Out) -> None:
 
 
 def _check_port(port: Object, path: Path, out: Out) -> None:
-    protocol = text(port, "protocol")
-    if protocol and protocol not in PROTOCOLS:
+    protocol = port.get("protocol")
+    if isinstance(protocol, str) and protocol not in PROTOCOLS:
         out.unsupported((*path, "protocol"), NETWORK, protocol, PROTOCOLS)
     value = port.get("port")
     if value is not None:

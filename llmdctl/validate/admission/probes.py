@@ -88,7 +88,7 @@ def _check_one_handler(handler: Object, key: str, path: Path, out: Out) -> None:
     elif key == "sleep":
         seconds = number(handler, "seconds")
         if seconds is not None and seconds < 0:
-            out.invalid((*path, "seconds"), CODE, seconds, "must be non-negative")
+            out.invalid(path, CODE, seconds, "must be non-negative and less than terminationGracePeriodSeconds")
 
 
 def _check_headers(handler: Object, path: Path, out: Out) -> None:

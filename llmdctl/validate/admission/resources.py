@@ -17,7 +17,7 @@ from llmdctl.validate.admission.violation import Out
 CLAIMS = "ADM022"
 
 _CONTAINER = frozenset({"cpu", "memory", "ephemeral-storage"})
-_STANDARD = _CONTAINER | {
+STANDARD = _CONTAINER | {
     "pods", "services", "replicationcontrollers", "resourcequotas", "secrets", "persistentvolumeclaims", "configmaps",
     "services.nodeports", "services.loadbalancers", "storage", "requests.cpu", "requests.memory", "requests.storage",
     "requests.ephemeral-storage", "limits.cpu", "limits.memory", "limits.ephemeral-storage",
@@ -30,13 +30,23 @@ def resource_name(name: str) -> tuple[str, ...]:
     """Why a container can't ask for a resource of this name; empty when it can."""
     reasons = list(qualified_name(name))
     if "/" not in name:
-        if name not in _STANDARD and not name.startswith(_HUGE):
+        if name not in STANDARD and not name.startswith(_HUGE):
             reasons.append("must be a standard resource type or fully qualified")
         if name not in _CONTAINER and not name.startswith(_HUGE):
             reasons.append("must be a standard resource for containers")
     elif not _is_native(name) and not _is_extended(name):
         reasons.append("doesn't follow extended resource name standard")
     return tuple(reasons)
+
+
+_COUNTED = frozenset(
+    {"pods", "services", "replicationcontrollers", "resourcequotas", "secrets", "persistentvolumeclaims", "configmaps"}
+)
+
+
+def is_counted(name: str) -> bool:
+    """True for resources that only come whole: numbers of objects, and extended resources."""
+    return name in _COUNTED or name.startswith("services.") or _is_extended(name)
 
 
 def _is_native(name: str) -> bool:
@@ -134,6 +144,8 @@ def _check_claim_refs(resources: Object, path: Path, claim_names: set[str] | Non
         if name == "":
             out.required(at, CLAIMS)
             continue
+        if request:
+            out.each_invalid((*at, "request"), CLAIMS, request, dns_label(request))
         if (name, request) in seen or (name, "") in seen or (not request and any(key[0] == name for key in seen)):
             out.duplicate(at, CLAIMS, name)
         seen.add((name, request))

@@ -132,6 +132,22 @@ ADM_RULES: tuple[Rule, ...] = (
         "ADM028", "a pod setting is not allowed", _NO_PODS,
         "check policies, names and addresses against the message", _CORE,
     ),
+    _rule(
+        "ADM029", "the Ingress is not allowed", _REFUSED,
+        "give rules or a default backend; each path has a pathType, starts with / and names one backend with its port",
+        "k8s.io/kubernetes pkg/apis/networking/validation/validation.go",
+    ),
+    _rule(
+        "ADM030", "the ResourceQuota or LimitRange is not allowed", _REFUSED,
+        "use standard or qualified resource names and known scopes; min <= defaultRequest <= default <= max", _CORE,
+    ),
+    _rule(
+        "ADM031", "the StorageClass, PriorityClass or Lease is not allowed", _REFUSED,
+        "check the value against the message: policies are closed sets, priorities of users end at 1000000000",
+        "k8s.io/kubernetes pkg/apis/storage/validation/validation.go",
+        "k8s.io/kubernetes pkg/apis/scheduling/validation/validation.go",
+        "k8s.io/kubernetes pkg/apis/coordination/validation/validation.go",
+    ),
 )  # fmt: skip
 
 RULES_BY_CODE = {rule.code: rule for rule in ADM_RULES}

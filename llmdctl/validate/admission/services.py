@@ -119,8 +119,7 @@ def _check_affinity(spec: Object, out: Out) -> None:
     if config is None:
         return
     if affinity in ("", "None"):
-        detail = "must not be set when session affinity is None"
-        out.forbidden(("spec", "sessionAffinityConfig"), CODE, detail)
+        # The server's defaulting drops the settings before anything judges them.
         return
     seconds = number(child(config, "clientIP") or {}, "timeoutSeconds")
     if seconds is not None and not 1 <= seconds <= _DAY:

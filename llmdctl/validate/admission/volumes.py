@@ -140,15 +140,28 @@ def _claim(source: Object, path: Path, out: Out) -> None:
 
 def _projected(source: Object, path: Path, out: Out) -> None:
     _check_mode(source, "defaultMode", path, out)
+    paths: set[str] = set()
     for index, item in objects(source, "sources"):
         at = (*path, "sources", index)
         given = [key for key in item if key in _PROJECTIONS and item[key] is not None]
-        if not given:
-            out.required(at, CODE, "must specify one of the sources")
         for key in given[1:]:
             out.forbidden((*at, key), CODE, "may not specify more than 1 volume type per source")
         for key in given[:1]:
             _check_projection(item, key, at, out)
+            for file in _projected_paths(item, key):
+                if file in paths:
+                    out.invalid(path, CODE, file, "conflicting duplicate paths")
+                paths.add(file)
+
+
+def _projected_paths(item: Object, key: str) -> list[str]:
+    source = child(item, key)
+    if source is None:
+        return []
+    found = [text(entry, "path") for _, entry in objects(source, "items")]
+    if key == "clusterTrustBundle":
+        found.append(text(source, "path"))
+    return [path for path in found if path]
 
 
 def _check_projection(item: Object, key: str, path: Path, out: Out) -> None:

@@ -70,8 +70,12 @@ def check_daemon_set(obj: Object, out: Out) -> None:
             out.invalid((*at, "maxUnavailable"), CODE, rolling.get("maxUnavailable"), detail)
 
 
+_TEMPLATES_CHECKED_MINOR = 34
+"""Read in the sources of 1.34 to 1.37; those of 1.33 were not at hand."""
+
+
 def check_stateful_set(obj: Object, out: Out) -> None:
-    """A StatefulSet: its own fields are refused at once, faults in its pod spec surface with the pods."""
+    """A StatefulSet. Before 1.34 faults in its pod spec only surface with the pods."""
     spec = struct(obj, "spec")
     if spec is None:
         return
@@ -86,13 +90,17 @@ def check_stateful_set(obj: Object, out: Out) -> None:
             names = [
                 text(child(item, "metadata") or {}, "name") or "" for _, item in objects(spec, "volumeClaimTemplates")
             ]
-            check_pod_spec(pod, (*_TEMPLATE, "spec"), out.failing_later(), claim_templates=names)
+            check_pod_spec(pod, (*_TEMPLATE, "spec"), _pods_judge(out), claim_templates=names)
     _check_claim_templates(spec, out)
     _check_stateful_policies(spec, out)
 
 
+def _pods_judge(out: Out) -> Out:
+    return out if out.minor >= _TEMPLATES_CHECKED_MINOR else out.failing_later()
+
+
 def _check_claim_templates(spec: Object, out: Out) -> None:
-    late = out.failing_later()
+    late = _pods_judge(out)
     for index, item in objects(spec, "volumeClaimTemplates"):
         claim = struct(item, "spec")
         if claim is not None:
