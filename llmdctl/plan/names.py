@@ -14,6 +14,10 @@ STATEFULSET_HASH_LENGTH = 11
 REPLICASET_HASH_LENGTH = 17
 """A dash, up to ten characters of the pod template hash, a dash and five random characters of the pod."""
 
+KUEUE_PREFIX = "leaderworkerset-"
+KUEUE_HASH_LENGTH = 6
+"""A dash and five characters, behind the number of the group, in the label that Kueue gives its pods."""
+
 LABEL_MAX = 63
 
 
@@ -31,8 +35,13 @@ class GeneratedName:
         return len(self.name) <= self.limit
 
 
-def generated_names(workload: str, stack: str, role: str, replicas: int, pods: int = 1) -> list[GeneratedName]:
-    """Names made for one role. `x` stands for characters that are not known before (hashes, revisions)."""
+def generated_names(
+    workload: str, stack: str, role: str, replicas: int, pods: int = 1, *, queued: bool = False
+) -> list[GeneratedName]:
+    """Names made for one role. `x` stands for characters that are not known before (hashes, revisions).
+
+    `queued` when Kueue admits its groups: it makes one Workload for each.
+    """
     last = max(replicas - 1, 0)
     name = f"{stack}-{role}"
     if workload in ("disaggregatedSet", "leaderWorkerSet"):
@@ -45,13 +54,20 @@ def generated_names(workload: str, stack: str, role: str, replicas: int, pods: i
             *([GeneratedName("headless Service of the role", f"{lws}-prv", LABEL_MAX)] if in_set else []),
             GeneratedName("controller-revision-hash label", f"{owner}{'x' * STATEFULSET_HASH_LENGTH}", LABEL_MAX),
             GeneratedName("pod", pod, LABEL_MAX),
+            *([GeneratedName("Workload of Kueue", _kueue_name(lws, last), LABEL_MAX)] if queued else []),
         ]
     return [GeneratedName("pod", f"{name}{'x' * REPLICASET_HASH_LENGTH}", LABEL_MAX)]
 
 
-def check_names(workload: str, stack: str, role: str, replicas: int, pods: int = 1) -> list[GeneratedName]:
+def _kueue_name(lws: str, group: int) -> str:
+    return f"{KUEUE_PREFIX}{lws}-{group}{'x' * KUEUE_HASH_LENGTH}"
+
+
+def check_names(
+    workload: str, stack: str, role: str, replicas: int, pods: int = 1, *, queued: bool = False
+) -> list[GeneratedName]:
     """The generated names. Raises UserError naming the first that does not fit."""
-    names = generated_names(workload, stack, role, replicas, pods)
+    names = generated_names(workload, stack, role, replicas, pods, queued=queued)
     for generated in names:
         length, limit = len(generated.name), generated.limit
         if not generated.fits:

@@ -83,7 +83,8 @@ def plan_role(name: str, adds: RoleAdds, context: RoleContext) -> RolePlan:
     parallelism = plan_parallelism(
         name, role, resolved.selection.accelerator, resolved.selection.model, ledger, (*path, "parallelism")
     )
-    check_names(str(spec.workload), context.stack_name, name, replicas, parallelism.pods)
+    queued = bool(spec.queue and spec.queue.kueue)
+    check_names(str(spec.workload), context.stack_name, name, replicas, parallelism.pods, queued=queued)
     _check_workload(name, str(spec.workload), parallelism)
     behind_sidecar = name == "decode" and spec.kv_transfer is not None
     engine_port = engine.behind_sidecar_port if behind_sidecar else engine.serving_port

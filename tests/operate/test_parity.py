@@ -60,6 +60,8 @@ def of_role(role: RolePlan | WorkerPlan, kind: str, value: Any) -> bool:
         "requests": resources.get("requests", {}),
         "limits": resources.get("limits", {}),
         "nodeSelector": pod.node_selector or {},
+        "annotations": pod.annotations,
+        "metadata": role.workload_labels if isinstance(role, RolePlan) else {},
         "probes": {
             name: probe["httpGet"]["path"]
             for name, probe in {
@@ -84,6 +86,7 @@ def of_role(role: RolePlan | WorkerPlan, kind: str, value: Any) -> bool:
         return value in members[kind]
     single: dict[str, Any] = {
         "replicas": role.replicas if isinstance(role, RolePlan) else None,
+        "identity": role.group_identity if isinstance(role, RolePlan) else None,
         "claims": len(pod.resource_claims or []),
         "image": container.image.reference,
         "shm": next((item["emptyDir"]["sizeLimit"] for item in pod.volumes if item["name"] == "shm"), None),

@@ -267,6 +267,18 @@ def test_stack_names_that_controllers_cannot_extend_are_refused() -> None:
         check_names("deployment", "a" * 50, "decode", 1)
 
 
+def test_kueue_makes_longer_names(make_plan: Any) -> None:
+    # llm-d's own bound: a generated LeaderWorkerSet of at most 39 characters.
+    queue = {"queue": {"kueue": {"localQueue": "gpus"}}}
+    fits, too_long = {"name": "a" * 20}, {"name": "a" * 21}
+    assert make_plan(PD, queue, metadata=fits)
+    assert make_plan(PD, metadata=too_long)
+    with pytest.raises(UserError, match="too long for role 'prefill'") as caught:
+        make_plan(PD, queue, metadata=too_long)
+    assert "Workload of Kueue" in str(caught.value.why)
+    assert caught.value.fix == "shorten metadata.name by 1 or more"
+
+
 def test_an_own_gateway_of_istio_gets_what_istio_needs(make_plan: Any) -> None:
     plan = make_plan(
         OB, {"router": {"mode": "gateway", "gateway": {"className": "istio"}}}, metadata={"namespace": "x"}

@@ -7,8 +7,10 @@ from typing import Any
 
 import pytest
 
+from llmdctl.catalog.load import Catalog
 from llmdctl.findings import UserError
 from llmdctl.plan.model import Plan, RolePlan
+from llmdctl.render.objects import render
 
 PD = "pd-disaggregation"
 OB = "optimized-baseline"
@@ -149,7 +151,8 @@ def test_tpus(make_plan: Any, accelerator: str, connector: str, chips: str, imag
     for found in plan.roles:
         settings = config(plan, found.name)
         assert settings["kv_connector"] == connector
-        assert settings["kv_connector_module_path"] == "tpu_inference.distributed.tpu_connector"
+        module = "tpu_connector_hma" if connector == "TPUConnectorHMA" else "tpu_connector"
+        assert settings["kv_connector_module_path"] == f"tpu_inference.distributed.{module}"
         assert settings["kv_ip"] == "$(POD_IP)"
         assert found.container.resources["limits"]["google.com/tpu"] == chips
         assert "--tensor-parallel-size=8" in found.container.args
@@ -271,3 +274,32 @@ def test_glm_and_its_parsers_on_both_roles(make_plan: Any) -> None:
         assert {"--reasoning-parser=glm45", "--tool-call-parser=glm47", "--enable-auto-tool-choice"} <= set(
             found.container.args
         )
+
+
+@pytest.mark.parametrize("guide", ["optimized-baseline", "pd-disaggregation"])
+def test_dynamic_slices_of_tpus_are_made_when_kueue_admits_them(make_plan: Any, catalog: Catalog, guide: str) -> None:
+    plan = make_plan(guide, {"accelerator": "google-tpu-v7x", "provider": "gke-tpu-slices"})
+    for found in plan.roles:
+        assert found.parallelism.accelerators * 2 == found.parallelism.tensor == 8
+        selector = found.pod.node_selector or {}
+        # With the topology of nodes, pods would wait for slices that are there already.
+        assert "cloud.google.com/gke-tpu-topology" not in selector
+        assert selector["cloud.google.com/gke-tpu-partition-2x2x1-state"] == "HEALTHY"
+    objects = render(plan, catalog.template_dirs(guide)).objects
+    queue = "kueue.x-k8s.io/queue-name"
+    if guide == "pd-disaggregation":
+        (whole,) = [item for item in objects if item["kind"] == "DisaggregatedSet"]
+        assert queue not in whole["metadata"]["labels"]
+        groups = whole["spec"]["roles"]
+    else:
+        groups = [item for item in objects if item["kind"] == "LeaderWorkerSet"]
+    assert len(groups) == len(plan.roles)
+    for group in groups:
+        assert group["metadata"]["labels"][queue] == "tpu7x-subslice-lq"
+        assert group["spec"]["groupIdentity"] == "Ordinal"
+        assert queue not in group["spec"]["leaderWorkerTemplate"]["workerTemplate"]["metadata"]["labels"]
+
+
+def test_the_queue_of_slices_can_be_another(make_plan: Any) -> None:
+    spec = {"accelerator": "google-tpu-v7x", "provider": "gke-tpu-slices", "queue": {"kueue": {"localQueue": "mine"}}}
+    assert make_plan("optimized-baseline", spec).roles[0].workload_labels["kueue.x-k8s.io/queue-name"] == "mine"
