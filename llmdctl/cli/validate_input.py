@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -54,9 +54,12 @@ class Inputs:
         if not self.chart and (self.values or self.settings or self.release_name):
             raise UserError("--values, --set and --release-name are for a chart", fix="name it with --helm CHART")
 
-    def read(self, kube_version: str) -> Reading:
-        """Reads all but the cluster. Each place is one input of its own, in which no object may be twice."""
-        reading = read_paths(self.paths)
+    def read(self, kube_version: str, replaced: Mapping[str, bytes] | None = None) -> Reading:
+        """Reads all but the cluster. Each place is one input of its own, in which no object may be twice.
+
+        `replaced` holds what is read in place of files.
+        """
+        reading = read_paths(self.paths, replaced)
         if self.kustomizations or self.chart:
             from llmdctl.manifest.tools import HelmChart, read_chart, read_kustomization
 
@@ -77,12 +80,18 @@ class Inputs:
                 )
         return reading
 
-    def validate(self, options: ValidateOptions, *, kube_version_given: bool) -> Report:
-        """Reads everything and checks it."""
+    def validate(
+        self,
+        options: ValidateOptions,
+        *,
+        kube_version_given: bool,
+        replaced: Mapping[str, bytes] | None = None,
+    ) -> Report:
+        """Reads everything, with `replaced` in place of files, and checks it."""
         from llmdctl.validate.pipeline import validate
         from llmdctl.validate.scope import require_objects, without_ignore_files
 
-        reading = self.read(options.kube_version if kube_version_given else "")
+        reading = self.read(options.kube_version if kube_version_given else "", replaced)
         documents = without_ignore_files(reading.require())
         if self.cluster is not None:
             return self._live(self.cluster, reading, options, kube_version_given)

@@ -98,6 +98,10 @@ BaselineFile = Annotated[
 WriteBaseline = Annotated[
     str, typer.Option("--write-baseline", metavar="FILE", help="Write what is found into a baseline.")
 ]
+Fix = Annotated[
+    bool, typer.Option("--fix", help="Mend what can be mended in one way only; shows a diff and writes nothing.")
+]
+Write = Annotated[bool, typer.Option("--write", help="With --fix: write the files, and check them again.")]
 FailOnOption = Annotated[FailOn, typer.Option(help="From which severity on to exit with 1.")]
 FailOnSkipped = Annotated[bool, typer.Option("--fail-on-skipped", help="Exit with 1 when anything was skipped.")]
 MinSeverityOption = Annotated[

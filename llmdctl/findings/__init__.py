@@ -1,5 +1,6 @@
 """Findings: what is wrong, where, why and what to do. The lowest package: it imports nothing of ours."""
 
+from llmdctl.findings.edit import Edit, Op
 from llmdctl.findings.errors import ClusterError, UserError
 from llmdctl.findings.model import Evidence, Finding, ObjectRef, Severity, SourceRef
 from llmdctl.findings.place import MapKey, Path, Place, format_path
@@ -10,11 +11,13 @@ from llmdctl.findings.words import counted
 __all__ = [
     "ClusterError",
     "Coverage",
+    "Edit",
     "Evidence",
     "Finding",
     "Hit",
     "MapKey",
     "ObjectRef",
+    "Op",
     "Outcome",
     "Path",
     "Place",

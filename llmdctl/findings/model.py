@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from llmdctl.findings.frozen import frozen
+
+if TYPE_CHECKING:
+    from llmdctl.findings.edit import Edit
 
 
 class Severity(StrEnum):
@@ -99,6 +102,7 @@ class Finding:
 
     `title` is a sentence that stands alone; `pointer` is dotted, as the API server writes it; `explains` lists the
     fingerprints of findings that this one causes, and `root_cause` the fingerprint of the finding that causes it.
+    `edits` mend it together.
     """
 
     code: str
@@ -113,6 +117,7 @@ class Finding:
     references: tuple[str, ...] = ()
     root_cause: str = ""
     explains: tuple[str, ...] = ()
+    edits: tuple[Edit, ...] = ()
 
     @property
     def fingerprint(self) -> str:
@@ -150,5 +155,6 @@ class Finding:
             "references": list(self.references),
             "rootCause": self.root_cause,
             "explains": list(self.explains),
+            "edits": [edit.as_dict() for edit in self.edits],
             "fingerprint": self.fingerprint,
         }

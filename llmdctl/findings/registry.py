@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from llmdctl.findings.edit import Edit
 from llmdctl.findings.frozen import frozen
 from llmdctl.findings.model import Evidence, Finding, Severity
 from llmdctl.findings.place import Place
@@ -15,7 +16,10 @@ CODE = re.compile(r"[A-Z]{3}[0-9]{3}")
 
 @frozen
 class Hit:
-    """A rule's answer "this is wrong". What is left empty is taken from the rule."""
+    """A rule's answer "this is wrong". What is left empty is taken from the rule.
+
+    `edits` mend it together, where no other way to mend it makes sense (`validate --fix`).
+    """
 
     at: Place
     title: str
@@ -23,6 +27,7 @@ class Hit:
     fix: str = ""
     evidence: tuple[Evidence, ...] = ()
     severity: Severity | None = None
+    edits: tuple[Edit, ...] = ()
 
 
 @frozen
@@ -79,6 +84,7 @@ class Rule:
             why=hit.why or self.why,
             fix=hit.fix or self.fix,
             references=self.references,
+            edits=hit.edits,
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from llmdctl.findings.edit import Op
 from llmdctl.findings.model import Severity
 from llmdctl.findings.report import SuppressedBy
 
@@ -77,6 +78,15 @@ def _definitions() -> dict[str, Any]:
                 "template": {**_TEXT, "description": "File that the text was rendered from, where that is told."},
             }
         ),
+        "edit": _object(
+            {
+                "op": {"enum": [str(item) for item in Op]},
+                "object": {"$ref": "#/$defs/object"},
+                "pointer": _TEXT,
+                "file": _TEXT,
+                "value": {"description": "What is put there, or the new name of the key."},
+            }
+        ),
         "evidence": _object({"text": _TEXT, "source": _or_null("#/$defs/source")}),
     }
 
@@ -96,6 +106,7 @@ def _finding() -> dict[str, Any]:
         "references": {"type": "array", "items": _TEXT},
         "rootCause": {"type": "string", "description": "Fingerprint of the cause; empty for a cause."},
         "explains": {"type": "array", "items": _PRINT},
+        "edits": _list("#/$defs/edit"),
         "fingerprint": {**_PRINT, "description": "Stays while the same fault stays at the same field."},
     }
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,30 +50,31 @@ def read_text(text: str | bytes, file: str) -> Reading:
     return reading
 
 
-def read_paths(paths: Sequence[str]) -> Reading:
+def read_paths(paths: Sequence[str], replaced: Mapping[str, bytes] | None = None) -> Reading:
     """Reads files, directories (`*.yaml`, `*.yml`, `*.json` below them, sorted) and `-` for stdin.
 
     Each path is one input of its own: an object that stands in it twice, also in two files of a directory, is YML002.
-    The same object in two paths is not, since overlays of one stack may be checked together.
+    The same object in two paths is not, since overlays of one stack may be checked together. `replaced` holds what is
+    read in place of files.
     """
     reading, lines = Reading(), Lines(Scalars())
     for path in paths:
         one_input = Reading()
         for file in expand_path(path, one_input.errors):
-            _read_file(file, one_input, lines)
+            _read_file(file, one_input, lines, replaced or {})
         one_input.findings += duplicate_objects(one_input.documents)
         reading.add(one_input)
     return reading
 
 
-def _read_file(file: str, reading: Reading, lines: Lines) -> None:
+def _read_file(file: str, reading: Reading, lines: Lines, replaced: Mapping[str, bytes]) -> None:
     try:
-        data = read_bytes(file)
+        data = replaced[file] if file in replaced else read_bytes(file)
     except UserError as error:
         reading.errors.append(error)
         return
     reading.add(_read_one(data, file, lines))
-    if file == STDIN:
+    if file == STDIN or file in replaced:
         reading.texts[file] = data
 
 

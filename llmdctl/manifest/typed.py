@@ -79,6 +79,17 @@ def nearest(word: str, known: Iterable[str]) -> str:
     return folded.get(word.casefold(), "")
 
 
+def surely_meant(word: str, known: Iterable[str]) -> str:
+    """The known name that `word` can only mean: it differs by case, or by little and no other name is near; else ""."""
+    names = list(known)
+    same = [name for name in names if name.casefold() == word.casefold()]
+    if same:
+        return same[0] if len(same) == 1 else ""
+    near = difflib.get_close_matches(word, names, n=2, cutoff=0.65)
+    sure = difflib.get_close_matches(word, near, n=1, cutoff=0.8)
+    return sure[0] if len(near) == 1 and sure else ""
+
+
 def key_of(field: dataclasses.Field[Any]) -> str:
     """The name of a field in files: camelCase."""
     explicit = field.metadata.get("key")

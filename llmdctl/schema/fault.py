@@ -7,7 +7,7 @@ from typing import Any
 
 from llmdctl.findings import Path, format_path
 from llmdctl.findings.frozen import frozen
-from llmdctl.manifest.typed import nearest
+from llmdctl.manifest.typed import nearest, surely_meant
 
 HERE = "\0"
 """Stands for the path of a fault inside its text, until the walk back to the root has completed that path."""
@@ -19,7 +19,7 @@ class Violation:
 
     `kind` is one of unknown, type, required, enum, pattern, range, length, duplicate, format, null, schema. `message`
     is worded as the API server words it, `summary` names only the last step of the path and reads well alone,
-    `suggestion` is a name or value that was probably meant, or "".
+    `suggestion` is a name or value that was probably meant, or ""; `certain` when nothing else can be meant.
     """
 
     path: Path
@@ -27,12 +27,13 @@ class Violation:
     message: str
     suggestion: str = ""
     summary: str = ""
+    certain: bool = False
 
 
 class Fault:
     """A violation under construction: `steps` grows from the inside out, so that a sound object costs nothing."""
 
-    __slots__ = ("kind", "message", "steps", "suggestion", "summary")
+    __slots__ = ("certain", "kind", "message", "steps", "suggestion", "summary")
 
     def __init__(self, kind: str, message: str, summary: str, *steps: str | int, suggestion: str = "") -> None:
         self.kind = kind
@@ -40,6 +41,7 @@ class Fault:
         self.summary = summary
         self.steps: list[str | int] = list(steps)
         self.suggestion = suggestion
+        self.certain = False
 
     def done(self) -> Violation:
         """The violation, with its path in reading order and written into the texts."""
@@ -51,6 +53,7 @@ class Fault:
             self.message.replace(HERE, dotted),
             self.suggestion,
             self.summary.replace(HERE, short_name(path)),
+            self.certain,
         )
 
 
@@ -65,9 +68,12 @@ def short_name(path: Path) -> str:
 
 def unknown(key: str, known: Iterable[str]) -> Fault:
     """A field that the schema does not have."""
-    close = nearest(key, known)
+    names = list(known)
+    close = nearest(key, names)
     hint = f'; did you mean "{close}"?' if close else ""
-    return Fault("unknown", f'unknown field "{HERE}"', f"unknown field {show(key)}{hint}", key, suggestion=close)
+    fault = Fault("unknown", f'unknown field "{HERE}"', f"unknown field {show(key)}{hint}", key, suggestion=close)
+    fault.certain = bool(close) and surely_meant(key, names) == close
+    return fault
 
 
 def wrong_type(value: Any, expected: str, named: str = "") -> Fault:
@@ -102,12 +108,15 @@ def unsupported(value: Any, allowed: Iterable[Any]) -> Fault:
     listed = ", ".join(show(item) for item in values)
     close = nearest(value, [item for item in values if isinstance(item, str)]) if isinstance(value, str) else ""
     hint = f"; did you mean {show(close)}?" if close else ""
-    return Fault(
+    fault = Fault(
         "enum",
         f"Unsupported value: {show(value)}: supported values: {listed}",
         f"{HERE} cannot be {show(value)}{hint or ': it is one of ' + listed}",
         suggestion=close,
     )
+    texts = [item for item in values if isinstance(item, str)]
+    fault.certain = bool(close) and len(texts) == len(values) and surely_meant(str(value), texts) == close
+    return fault
 
 
 def should(kind: str, value: Any, what: str) -> Fault:

@@ -26,12 +26,16 @@ class CheckResult:
 
 @frozen
 class Unserved:
-    """A kind or version that is not served: `by` names who could, `served_in` tells people what is served."""
+    """A kind or version that is not served: `by` names who could, `served_in` tells people what is served.
+
+    `versions` are the versions (`group/version`) of the kind that are.
+    """
 
     api_version: str
     kind: str
     by: str
     served_in: str
+    versions: tuple[str, ...] = ()
 
 
 @frozen
@@ -119,7 +123,9 @@ class SchemaStore:
         entry = custom.versions.get(version)
         if entry is None or not entry.get("served", True):
             served = [f"{custom.group}/{name}" for name, other in custom.versions.items() if other.get("served", True)]
-            return Unserved(api_version, custom.kind, "its CRD", f"the CRD serves {', '.join(served) or 'nothing'}")
+            return Unserved(
+                api_version, custom.kind, "its CRD", f"the CRD serves {', '.join(served) or 'nothing'}", tuple(served)
+            )
         try:
             schema = custom.schema_of(version)
         except UnusableSchemaError as fault:
@@ -142,4 +148,4 @@ class SchemaStore:
         if not parts and builtin.has_group(group) and not kind.endswith("List"):
             close = nearest(kind, builtin.kinds_of(group, self.minor))
             parts.append(f'did you mean "{close}"?' if close else "this API group has no such kind")
-        return Unserved(api_version, kind, here, "; ".join(parts)) if parts else None
+        return Unserved(api_version, kind, here, "; ".join(parts), tuple(others)) if parts else None

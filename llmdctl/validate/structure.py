@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
-from llmdctl.findings import Finding, Hit, Place, Rule, Severity
+from llmdctl.findings import Edit, Finding, Hit, Place, Rule, Severity
 from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.document import Document
 from llmdctl.schema import KindSchema, SchemaStore, Unserved, Violation
+from llmdctl.validate.mending import edits_for, edits_for_version
 
 _API_SERVER = "kube-apiserver with fieldValidation=Strict, as kubectl asks for"
 _STRUCTURAL = "apiextensions-apiserver, structural schemas"
@@ -95,7 +96,7 @@ def check_structure(document: Document, store: SchemaStore) -> StructureResult:
     if schema is None:
         return StructureResult([], document.object, None, store.why_unknown(ref.api_version, ref.kind))
     if isinstance(schema, Unserved):
-        finding = _unserved_finding(document, schema)
+        finding = _unserved_finding(document, schema, store)
         return StructureResult([finding], document.object, None, f"{ref.api_version} {ref.kind} is not served")
     result = schema.check(document.object)
     findings = [_finding(document, violation) for violation in result.violations]
@@ -120,16 +121,19 @@ def _finding(document: Document, violation: Violation) -> tuple[Finding, Place]:
     suggestion = violation.suggestion
     # A summary that already carries the suggestion says enough in its title.
     fix = f"write {suggestion}" if suggestion else ""
-    return _report(
-        code, document.place(*violation.path), violation.summary, f"the API server: {violation.message}", fix
-    )
+    place = document.place(*violation.path)
+    why = f"the API server: {violation.message}"
+    return _report(code, place, violation.summary, why, fix, edits_for(document, violation))
 
 
-def _unserved_finding(document: Document, schema: Unserved) -> tuple[Finding, Place]:
+def _unserved_finding(document: Document, schema: Unserved, store: SchemaStore) -> tuple[Finding, Place]:
     title = f"{schema.kind} {schema.api_version} is not served by {schema.by}: {schema.served_in}"
-    return _report("ADM001", document.place("apiVersion"), title)
+    edits = edits_for_version(document, schema, store)
+    return _report("ADM001", document.place("apiVersion"), title, edits=edits)
 
 
-def _report(code: str, place: Place, title: str, why: str = "", fix: str = "") -> tuple[Finding, Place]:
+def _report(
+    code: str, place: Place, title: str, why: str = "", fix: str = "", edits: tuple[Edit, ...] = ()
+) -> tuple[Finding, Place]:
     rule = _RULES[code]
-    return rule.finding(Hit(place, title, f"{rule.why}; {why}" if why else "", fix)), place
+    return rule.finding(Hit(place, title, f"{rule.why}; {why}" if why else "", fix, edits=edits)), place

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from llmdctl.cli import validate_options as opt
-from llmdctl.cli.output import Colour, parse_outputs, write_file, write_report
+from llmdctl.cli.output import Colour, parse_outputs, write_report
 
 if TYPE_CHECKING:
     from llmdctl.cli.validate_input import Inputs
@@ -50,6 +51,8 @@ def validate(
     ignore_file: opt.IgnoreFile = "",
     baseline: opt.BaselineFile = "",
     write_baseline: opt.WriteBaseline = "",
+    fix: opt.Fix = False,
+    write: opt.Write = False,
     fail_on: opt.FailOnOption = opt.FailOn.ERROR,
     fail_on_skipped: opt.FailOnSkipped = False,
     min_severity: opt.MinSeverityOption = opt.MinSeverity.INFO,
@@ -71,6 +74,8 @@ def validate(
     Exit codes: 0 nothing at or over --fail-on, 1 findings, 2 usage, input that can't be read, or
     nothing that could be validated, 3 a cluster that can't be read.
     """
+    from llmdctl.cli.validate_baseline import Known
+    from llmdctl.cli.validate_fix import check_fix_options, run_fix
     from llmdctl.cli.validate_input import ClusterInput, Inputs
     from llmdctl.findings import Severity, UserError
     from llmdctl.validate.registry import all_rules
@@ -87,8 +92,17 @@ def validate(
     inputs.check()
     options = _options(kube_version, release, crds or [], complete, engine_version or [], ignore_file)
     options = replace(options, selection=parse_selection(only or [], skip or []))
-    report = _against_baseline(_run(inputs, options, bool(kube_version)), options, baseline, write_baseline)
+    known = Known(baseline, write_baseline)
     threshold = _threshold(fail_on)
+
+    def check(replaced: Mapping[str, bytes]) -> Report:
+        return known.apply(_run(inputs, options, bool(kube_version), replaced), options.selection)
+
+    if fix or write:
+        outputs = check_fix_options(fix, write, write_baseline, output or [], outputs)
+        report = run_fix(check, write)
+    else:
+        report = check({})
     write_report(
         report.listing(Severity(min_severity)),
         outputs,
@@ -123,28 +137,13 @@ def _options(
     )
 
 
-def _run(inputs: Inputs, options: ValidateOptions, kube_version_given: bool) -> Report:
+def _run(inputs: Inputs, options: ValidateOptions, kube_version_given: bool, replaced: Mapping[str, bytes]) -> Report:
     # Objects and findings live until the end: collecting cycles among them only costs time.
     gc.disable()
     try:
-        return inputs.validate(options, kube_version_given=kube_version_given)
+        return inputs.validate(options, kube_version_given=kube_version_given, replaced=replaced)
     finally:
         gc.enable()
-
-
-def _against_baseline(report: Report, options: ValidateOptions, known: str, target: str) -> Report:
-    """The report without what the baseline knows; a baseline that is written knows everything that was found."""
-    if not known and not target:
-        return report
-    from llmdctl.validate.baseline import baseline_of, baseline_text, load_baseline, with_baseline
-
-    if target:
-        made = baseline_of(report.findings)
-        if known:
-            report = with_baseline(report, load_baseline(known), known, options.selection)
-        write_file(Path(target), baseline_text(made))
-        return with_baseline(report, made, target, options.selection)
-    return with_baseline(report, load_baseline(known), known, options.selection)
 
 
 def _threshold(fail_on: opt.FailOn) -> Severity | None:

@@ -31,6 +31,7 @@ from llmdctl.validate.admission.rules import RULES_BY_CODE
 from llmdctl.validate.admission.services import check_service
 from llmdctl.validate.admission.violation import Out, Violation
 from llmdctl.validate.admission.workloads import (
+    UNMATCHED,
     check_daemon_set,
     check_deployment,
     check_replica_set,
@@ -41,6 +42,7 @@ Check = Callable[[Object, Out], None]
 
 FAILS_LATER = "(the server accepts it, and the pods then fail)"
 """Ends the title of a finding that the server itself would not make."""
+from llmdctl.validate.mending import edits_for_labels
 
 _RBAC = "rbac.authorization.k8s.io"
 _CHECKS: Mapping[tuple[str, str], Check] = {
@@ -123,5 +125,6 @@ def _finding(document: Document, ref: ObjectRef, violation: Violation) -> tuple[
         why=rule.why,
         fix=rule.fix,
         references=rule.references,
+        edits=edits_for_labels(document, violation.path) if violation.message.endswith(UNMATCHED) else (),
     )
     return finding, place

@@ -16,6 +16,7 @@ from llmdctl.validate.admission.violation import Out
 
 CODE = "ADM014"
 
+UNMATCHED = "`selector` does not match template `labels`"
 NEGATIVE = "must be greater than or equal to 0"
 _COUNTS = ("replicas", "minReadySeconds", "revisionHistoryLimit")
 _SPEC: Path = ("spec",)
@@ -191,7 +192,7 @@ def _check_selector(spec: Object, kind: str, out: Out) -> None:
     labels = labels_of(template)
     if selector is None or not selects(selector, labels):
         at = ("spec", "template", "metadata", "labels")
-        out.invalid(at, CODE, labels or None, "`selector` does not match template `labels`")
+        out.invalid(at, CODE, labels or None, UNMATCHED)
 
 
 def _check_deployment_strategy(strategy: Object, out: Out) -> None:

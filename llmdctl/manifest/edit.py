@@ -1,0 +1,346 @@
+"""Editing YAML and JSON text so that everything that is not edited stays as it is written.
+
+A document is read and written by ruamel.yaml once as it is and once edited; the difference of the two is laid over the
+text. What comes out is read again by our own reader, and must be exactly the old data with the edits made: anything
+else (anchors that share a value, templates, layouts that can't be kept) is refused, never guessed.
+"""
+
+from __future__ import annotations
+
+import copy
+import io
+import re
+from collections.abc import Iterable, Sequence
+from difflib import SequenceMatcher
+from typing import Any
+
+from llmdctl.findings import Edit, Op, Path
+from llmdctl.manifest.jsontext import read_json
+from llmdctl.manifest.reader import read_text
+
+MAX_LINES = 20_000
+"""Documents with more lines are not edited: comparing them line by line takes too long."""
+
+_MARKER = re.compile(rb"^---(?=[ \t\r\n]|$)[ \t]*(#[^\n]*)?\r?(\n|$)", re.MULTILINE)
+_ANY_MARKER = re.compile(rb"^(---|\.\.\.)(?=[ \t\r\n]|$)", re.MULTILINE)
+_COMMENT = re.compile(r"[ \t]*#")
+_BOM = b"\xef\xbb\xbf"
+
+
+class NotEditableError(Exception):
+    """A text that can't be edited safely, with the reason."""
+
+
+def edit_text(data: bytes, file: str, edits: Sequence[Edit]) -> bytes:
+    """The text with the edits made, in order. Raises NotEditableError, and then nothing of it may be used."""
+    before = read_text(data, file)
+    if before.errors:
+        raise NotEditableError(before.errors[0].what)
+    if any(finding.code == "YML001" for finding in before.findings):
+        raise NotEditableError("it names a key twice, so that what stands there is not certain")
+    wanted = {(item.source.document, item.item): copy.deepcopy(item.object) for item in before.documents}
+    for edit in edits:
+        key = (edit.at.source.document if edit.at.source else 0, edit.at.item)
+        if key not in wanted:
+            raise NotEditableError("the object is not where it was")
+        apply_edit(wanted[key], edit)
+    edited = _edit_json(data, edits) if read_json(data) is not None else _edit_yaml(data, edits)
+    after = read_text(edited, file)
+    found = {(item.source.document, item.item): item.object for item in after.documents}
+    if after.errors or found != wanted or not _same_types(found, wanted):
+        raise NotEditableError("its layout, or an anchor that shares the value, allows no safe edit")
+    lost = _comments(data) - _comments(edited)
+    if lost:
+        raise NotEditableError("a comment would be lost")
+    return edited
+
+
+def _same_types(left: Any, right: Any) -> bool:
+    """Equality that tells 1 from True and from 1.0."""
+    if type(left) is not type(right):
+        return False
+    if isinstance(left, dict):
+        return all(_same_types(value, right[key]) for key, value in left.items())
+    if isinstance(left, list):
+        return all(map(_same_types, left, right))
+    return bool(left == right)
+
+
+def _comments(data: bytes) -> set[bytes]:
+    return {line.strip() for line in data.splitlines() if line.lstrip().startswith(b"#")}
+
+
+def apply_edit(root: Any, edit: Edit, prefix: Path = (), *, styled: bool = False) -> None:
+    """Makes one edit in data: plain, or (`styled`) ruamel's, which keeps quotes.
+
+    Raises NotEditableError when its place is not there.
+    """
+    path: Path = (*prefix, *edit.at.path)
+    if not path:
+        raise NotEditableError("an object as a whole can't be edited")
+    parent = root
+    for step in path[:-1]:
+        parent = parent[_key(parent, step)]
+    last = path[-1]
+    if edit.op is Op.ADD:
+        _add(parent, last, _like_its_siblings(parent, edit.value) if styled else copy.deepcopy(edit.value))
+        return
+    key = _key(parent, last)
+    if edit.op is Op.REPLACE:
+        parent[key] = _styled(parent[key], edit.value) if styled else copy.deepcopy(edit.value)
+    elif edit.op is Op.REMOVE:
+        del parent[key]
+    else:
+        _rename(parent, key, str(edit.value))
+
+
+def _key(parent: Any, step: str | int) -> Any:
+    """The key of a map or the index of a list that a step names; ruamel reads some keys as numbers."""
+    if isinstance(parent, list):
+        if isinstance(step, int) and 0 <= step < len(parent):
+            return step
+    elif isinstance(parent, dict):
+        if step in parent:
+            return str(step) if isinstance(step, str) else step
+        for key in parent:
+            if str(key) == str(step):
+                return key
+    raise NotEditableError(f"there is no {step} where it should be")
+
+
+def _add(parent: Any, last: str | int, value: Any) -> None:
+    if isinstance(parent, list) and isinstance(last, int):
+        parent.insert(last, value)
+    elif isinstance(parent, dict) and isinstance(last, str) and last not in parent:
+        parent[str(last)] = value
+    else:
+        raise NotEditableError(f"{last} can't be added there")
+
+
+def _rename(parent: Any, key: Any, name: str) -> None:
+    if not isinstance(parent, dict) or name in parent:
+        raise NotEditableError(f"{name} is there already")
+    comments = getattr(parent, "ca", None)
+    saved = comments.items.pop(key, None) if comments is not None else None
+    items = list(parent.items())
+    for old, _ in items:
+        del parent[old]
+    kept = dict(comments.items) if comments is not None else {}
+    for old, value in items:
+        parent[name if old == key else old] = value
+    if comments is not None:
+        comments.items.update(kept)
+        if saved is not None:
+            comments.items[name] = saved
+
+
+def _styled(old: Any, new: Any) -> Any:
+    """The new value in the quotes of the old one."""
+    if isinstance(new, str) and type(old).__name__ in ("SingleQuotedScalarString", "DoubleQuotedScalarString"):
+        return type(old)(new)
+    if isinstance(new, str) and not isinstance(old, str) and type(old) is not str:
+        return _quoted(new)
+    return copy.deepcopy(new)
+
+
+def _like_its_siblings(parent: Any, value: Any) -> Any:
+    """A new text in the quotes that all texts beside it have."""
+    beside = parent if isinstance(parent, list) else parent.values() if isinstance(parent, dict) else ()
+    kinds = {type(item) for item in beside}
+    if isinstance(value, str) and len(kinds) == 1 and kinds.pop().__name__.endswith("QuotedScalarString"):
+        return type(next(iter(beside)))(value)
+    return copy.deepcopy(value)
+
+
+def _quoted(text: str) -> Any:
+    from ruamel.yaml.scalarstring import DoubleQuotedScalarString
+
+    return DoubleQuotedScalarString(text)
+
+
+def _prefix(edit: Edit) -> Path:
+    return () if edit.at.item is None else ("items", edit.at.item)
+
+
+def _edit_json(data: bytes, edits: Sequence[Edit]) -> bytes:
+    import json
+
+    text = data.removeprefix(_BOM).decode()
+    value = json.loads(text)
+    indent = re.search(r"\n([ \t]+)\S", text)
+    form: dict[str, Any] = {"ensure_ascii": False, "indent": indent[1] if indent else None}
+    base = json.dumps(value, **form)
+    for edit in edits:
+        apply_edit(value, edit, _prefix(edit))
+    merged = _merge(base.splitlines(), text.splitlines(), json.dumps(value, **form).splitlines())
+    end = "\r\n" if "\r\n" in text else "\n"
+    out = end.join(merged) + (end if text.endswith("\n") else "")
+    try:
+        good = json.loads(out) == value
+    except ValueError:
+        good = False
+    if not good:
+        out = json.dumps(value, **form) + "\n"
+    return out.encode()
+
+
+def _edit_yaml(data: bytes, edits: Sequence[Edit]) -> bytes:
+    head = _BOM if data.startswith(_BOM) else b""
+    chunks = _chunks(data.removeprefix(_BOM))
+    by_document: dict[int, list[Edit]] = {}
+    for edit in edits:
+        by_document.setdefault(edit.at.source.document if edit.at.source else 0, []).append(edit)
+    documents = [index for index, (_, is_document) in enumerate(chunks) if is_document]
+    for number, own in by_document.items():
+        if number >= len(documents):
+            raise NotEditableError("its documents are separated in an unusual way")
+        index = documents[number]
+        chunks[index] = (_edit_document(chunks[index][0], own), True)
+    return head + b"".join(chunk for chunk, _ in chunks)
+
+
+def _chunks(data: bytes) -> list[tuple[bytes, bool]]:
+    """The text cut at `---` lines: markers, and what stands between them, with whether that is a document."""
+    markers = list(_MARKER.finditer(data))
+    if len(markers) != len(_ANY_MARKER.findall(data)):
+        raise NotEditableError("its documents are separated in an unusual way")
+    out: list[tuple[bytes, bool]] = []
+    start = 0
+    for number, marker in enumerate([*markers, None]):
+        end = marker.start() if marker else len(data)
+        text = data[start:end]
+        is_document = number > 0 or any(line.strip() and line.lstrip()[:1] not in b"#%" for line in text.splitlines())
+        out.append((text, is_document))
+        if marker:
+            out.append((marker[0], False))
+            start = marker.end()
+    return out
+
+
+def _edit_document(data: bytes, edits: Sequence[Edit]) -> bytes:
+    text = data.decode()
+    endings = [line[len(line.rstrip("\r\n")) :] for line in text.splitlines(keepends=True)]
+    mine = [line.rstrip("\r\n") for line in text.splitlines(keepends=True)]
+    if len(mine) > MAX_LINES:
+        raise NotEditableError(f"it has more than {MAX_LINES} lines")
+    if text.count("\n") != sum(1 for ending in endings if ending):
+        raise NotEditableError("it has line breaks other than LF and CRLF")
+    plain = "\n".join(mine) + "\n"
+    _check_written(plain, edits)
+    base = _written(plain, (), mine)
+    edited = _written(plain, edits, mine)
+    merged = _merge(base, mine, edited)
+    if not _holds(merged, edited):
+        merged = edited
+    end = max(endings, key=endings.count) if endings else "\n"
+    ends = not text or text.endswith("\n")
+    return ((end or "\n").join(merged) + ((end or "\n") if ends else "")).encode()
+
+
+def _holds(merged: Sequence[str], edited: Sequence[str]) -> bool:
+    """True when both texts hold the same data."""
+    left, right = (read_text("\n".join(lines) + "\n", "-") for lines in (merged, edited))
+    same = [item.object for item in left.documents] == [item.object for item in right.documents]
+    return not left.errors and not left.findings and same
+
+
+def _check_written(text: str, edits: Sequence[Edit]) -> None:
+    if not any(edit.written for edit in edits):
+        return
+    import yaml
+
+    root = yaml.compose(text, Loader=yaml.BaseLoader)
+    for edit in edits:
+        if edit.written and _scalar(root, (*_prefix(edit), *edit.at.path)) != edit.written:
+            raise NotEditableError(f"{edit.at.pointer} is written in another form than {edit.written}")
+
+
+def _scalar(node: Any, path: Path) -> str | None:
+    for step in path:
+        if isinstance(step, int):
+            items = node.value if isinstance(node.value, list) else []
+            node = items[step] if step < len(items) and not isinstance(items[step], tuple) else None
+        else:
+            pairs = node.value if isinstance(node.value, list) else []
+            node = next((pair[1] for pair in pairs if isinstance(pair, tuple) and pair[0].value == str(step)), None)
+        if node is None:
+            return None
+    return node.value if isinstance(node.value, str) else None
+
+
+def _written(text: str, edits: Sequence[Edit], lines: Sequence[str]) -> list[str]:
+    """The document as ruamel writes it, edited."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    yaml = YAML(typ="rt", pure=True)
+    yaml.preserve_quotes = True
+    yaml.width = 1 << 20
+    mapping, offset = _indents(lines)
+    yaml.indent(mapping=mapping, sequence=offset + 2, offset=offset)
+    try:
+        data = yaml.load(text)
+        for edit in edits:
+            apply_edit(data, edit, _prefix(edit), styled=True)
+        out = io.StringIO()
+        yaml.dump(data, out)
+    except (YAMLError, ValueError, TypeError, AttributeError, NotImplementedError) as error:
+        raise NotEditableError(f"it can't be written back: {str(error).splitlines()[0]}") from error
+    return out.getvalue().splitlines()
+
+
+def _indents(lines: Iterable[str]) -> tuple[int, int]:
+    """How far maps are indented, and the dashes of lists, in the first place that shows it."""
+    mapping, offset = 0, -1
+    before: str | None = None
+    for line in lines:
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        if before is not None and before.rstrip().endswith(":"):
+            bare = before.lstrip()
+            while bare.startswith("- "):
+                bare = bare[2:].lstrip()
+            step = _indent(line) - (len(before) - len(bare))
+            if line.lstrip().startswith("- "):
+                offset = step if offset < 0 and 0 <= step <= 8 else offset
+            elif step > 0:
+                mapping = mapping or step
+        before = line
+    return mapping or 2, max(offset, 0)
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
+
+
+def _merge(base: Sequence[str], mine: Sequence[str], edited: Sequence[str]) -> list[str]:
+    """`mine` with the changes that lead from `base` to `edited`; indented as the lines beside them in `mine`."""
+    to_mine = _line_map(base, mine)
+    out = list(mine)
+    changes = SequenceMatcher(None, base, edited, autojunk=False).get_opcodes()
+    for tag, start, end, new_start, new_end in reversed(changes):
+        if tag == "equal":
+            continue
+        if tag == "delete":
+            while end > start and (not base[end - 1].strip() or _COMMENT.match(base[end - 1])):
+                # These stand after what is removed, so they belong to what follows.
+                end -= 1
+        first, last = to_mine[start], to_mine[end]
+        near = start if start < end else max(start - 1, 0)
+        shift = _indent(mine[to_mine[near]]) - _indent(base[near]) if base and to_mine[near] < len(mine) else 0
+        out[first:last] = [_shifted(line, shift) for line in edited[new_start:new_end]]
+    return out
+
+
+def _shifted(line: str, shift: int) -> str:
+    return " " * shift + line if shift >= 0 else line[min(-shift, _indent(line)) :]
+
+
+def _line_map(base: Sequence[str], mine: Sequence[str]) -> list[int]:
+    """For each line of `base`, and for its end, the line of `mine` that holds the same; else the next that does."""
+    matcher = SequenceMatcher(None, [line.strip() for line in base], [line.strip() for line in mine], autojunk=False)
+    out = [-1] * len(base) + [len(mine)]
+    for tag, start, end, new_start, new_end in matcher.get_opcodes():
+        for index in range(start, end):
+            out[index] = new_start + (index - start) if tag == "equal" else min(new_start + index - start, new_end)
+    return out
