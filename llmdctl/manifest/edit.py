@@ -15,6 +15,7 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from llmdctl.findings import Edit, Op, Path
+from llmdctl.manifest.emit import is_plain
 from llmdctl.manifest.jsontext import read_json
 from llmdctl.manifest.reader import read_text
 
@@ -83,6 +84,8 @@ def apply_edit(root: Any, edit: Edit, prefix: Path = (), *, styled: bool = False
         parent = parent[_key(parent, step)]
     last = path[-1]
     if edit.op is Op.ADD:
+        if not isinstance(parent, list | dict):
+            raise NotEditableError(f"{last} can't be added there")
         _add(parent, last, _like_its_siblings(parent, edit.value) if styled else copy.deepcopy(edit.value))
         return
     key = _key(parent, last)
@@ -91,7 +94,7 @@ def apply_edit(root: Any, edit: Edit, prefix: Path = (), *, styled: bool = False
     elif edit.op is Op.REMOVE:
         del parent[key]
     else:
-        _rename(parent, key, str(edit.value))
+        _rename(parent, key, _safe(str(edit.value)) if styled else str(edit.value))
 
 
 def _key(parent: Any, step: str | int) -> Any:
@@ -135,21 +138,31 @@ def _rename(parent: Any, key: Any, name: str) -> None:
 
 
 def _styled(old: Any, new: Any) -> Any:
-    """The new value in the quotes of the old one."""
-    if isinstance(new, str) and type(old).__name__ in ("SingleQuotedScalarString", "DoubleQuotedScalarString"):
+    """The new value in the quotes of the old one, and a text that takes the place of a number in quotes."""
+    if isinstance(new, str) and _is_quoted(old):
         return type(old)(new)
-    if isinstance(new, str) and not isinstance(old, str) and type(old) is not str:
-        return _quoted(new)
-    return copy.deepcopy(new)
+    return _quoted(new) if isinstance(new, str) and not isinstance(old, str) else _safe(new)
 
 
 def _like_its_siblings(parent: Any, value: Any) -> Any:
     """A new text in the quotes that all texts beside it have."""
-    beside = parent if isinstance(parent, list) else parent.values() if isinstance(parent, dict) else ()
-    kinds = {type(item) for item in beside}
-    if isinstance(value, str) and len(kinds) == 1 and kinds.pop().__name__.endswith("QuotedScalarString"):
-        return type(next(iter(beside)))(value)
-    return copy.deepcopy(value)
+    beside: list[Any] = list(parent if isinstance(parent, list) else parent.values())
+    if isinstance(value, str) and beside and len({type(item) for item in beside}) == 1 and _is_quoted(beside[0]):
+        return type(beside[0])(value)
+    return _safe(value)
+
+
+def _is_quoted(value: Any) -> bool:
+    return type(value).__name__ in ("SingleQuotedScalarString", "DoubleQuotedScalarString")
+
+
+def _safe(value: Any) -> Any:
+    """A copy in which texts that another YAML version takes for something else (`y`, `1:30`) are quoted."""
+    if isinstance(value, dict):
+        return {_safe(key): _safe(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_safe(item) for item in value]
+    return _quoted(value) if isinstance(value, str) and not is_plain(value) else value
 
 
 def _quoted(text: str) -> Any:

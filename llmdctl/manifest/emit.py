@@ -134,7 +134,7 @@ def _block(text: str, indent: str) -> str:
 
 @lru_cache(maxsize=16384)
 def _one_line(text: str) -> str:
-    if _is_plain(text):
+    if is_plain(text):
         return str(text)
     if _UNPRINTABLE.search(text):
         return _escaped(text)
@@ -143,7 +143,8 @@ def _one_line(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _is_plain(text: str) -> bool:
+def is_plain(text: str) -> bool:
+    """True when YAML of either version reads the text back as this text without quotes."""
     if not text or text.casefold() in _RESERVED or _NUMBER_LIKE.fullmatch(text):
         return False
     if _PLAIN.fullmatch(text) or _DASHES.fullmatch(text):

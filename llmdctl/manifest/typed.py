@@ -80,14 +80,34 @@ def nearest(word: str, known: Iterable[str]) -> str:
 
 
 def surely_meant(word: str, known: Iterable[str]) -> str:
-    """The known name that `word` can only mean: it differs by case, or by little and no other name is near; else ""."""
-    names = list(known)
-    same = [name for name in names if name.casefold() == word.casefold()]
-    if same:
-        return same[0] if len(same) == 1 else ""
-    near = difflib.get_close_matches(word, names, n=2, cutoff=0.65)
-    sure = difflib.get_close_matches(word, near, n=1, cutoff=0.8)
-    return sure[0] if len(near) == 1 and sure else ""
+    """The known name that `word` can only mean, or "".
+
+    It differs by case, or by one letter (wrong, missing, too many, or two swapped) from this name alone; longer words
+    may differ by more when every other name differs by much more.
+    """
+    names = list(dict.fromkeys(known))
+    for near in (
+        [name for name in names if name.casefold() == word.casefold()],
+        [name for name in names if len(word) > 2 and _is_one_slip(word, name)],
+    ):
+        if near:
+            return near[0] if len(near) == 1 else ""
+    close = difflib.get_close_matches(word, names, n=2, cutoff=0.65)
+    ratios = [difflib.SequenceMatcher(None, name, word).ratio() for name in close]
+    return close[0] if ratios and ratios[0] >= 0.85 and (len(ratios) == 1 or ratios[0] - ratios[1] > 0.1) else ""
+
+
+def _is_one_slip(left: str, right: str) -> bool:
+    """True for one letter wrong, missing or too many, or two neighbours swapped."""
+    if abs(len(left) - len(right)) > 1 or left == right:
+        return False
+    start = 0
+    while start < min(len(left), len(right)) and left[start] == right[start]:
+        start += 1
+    left, right = left[start:], right[start:]
+    if left[1:] == right[1:] or left[1:] == right or left == right[1:]:
+        return True
+    return left[:2] == right[:2][::-1] and left[2:] == right[2:]
 
 
 def key_of(field: dataclasses.Field[Any]) -> str:

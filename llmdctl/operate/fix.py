@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
@@ -51,8 +52,9 @@ def fix(validate: Callable[[Texts], Report]) -> Fixed:
     first = report = validate(texts)
     fixed: list[Finding] = []
     refused: dict[str, tuple[Finding, str]] = {}
+    replaced: set[tuple[object, ...]] = set()
     for _ in range(MAX_ROUNDS):
-        plan = _Round(texts, refused)
+        plan = _Round(texts, refused, replaced)
         done = plan.run(report.findings)
         if not done:
             break
@@ -70,7 +72,10 @@ def fix(validate: Callable[[Texts], Report]) -> Fixed:
 class _Round:
     """One round: which findings are mended together, and the texts that come out."""
 
-    def __init__(self, texts: Texts, refused: dict[str, tuple[Finding, str]]) -> None:
+    def __init__(
+        self, texts: Texts, refused: dict[str, tuple[Finding, str]], replaced: set[tuple[object, ...]]
+    ) -> None:
+        self._replaced = replaced
         self.before = dict(texts)
         self.changed: dict[str, bytes] = {}
         self._refused = refused
@@ -87,11 +92,14 @@ class _Round:
                 groups[finding.edits].append(finding)
             elif reason := next(filter(None, map(_why_not, finding.edits)), ""):
                 self._refuse([finding], reason)
+            elif any(_value(edit) in self._replaced for edit in finding.edits):
+                self._refuse([finding], "another fix set this value already: the two contradict each other")
             elif self._claim(finding.edits):
                 groups[finding.edits] = [finding]
-        if self._apply(list(groups)):
-            return [finding for same in groups.values() for finding in same]
-        return [finding for edits, same in groups.items() if self._alone(edits, same) for finding in same]
+        if not self._apply(list(groups)):
+            groups = {edits: same for edits, same in groups.items() if self._alone(edits, same)}
+        self._replaced.update(_value(edit) for edits in groups for edit in edits if edit.op is Op.REPLACE)
+        return [finding for same in groups.values() for finding in same]
 
     def _claim(self, edits: Iterable[Edit]) -> bool:
         wanted = [(self._claims[_object(edit)], _touched(edit)) for edit in edits]
@@ -172,6 +180,10 @@ def _object(edit: Edit) -> tuple[str, int, int | None]:
     return _file(edit), edit.at.source.document if edit.at.source else 0, edit.at.item
 
 
+def _value(edit: Edit) -> tuple[object, ...]:
+    return (*_object(edit), *edit.at.path)
+
+
 def _file(edit: Edit) -> str:
     return edit.at.source.file if edit.at.source else ""
 
@@ -204,9 +216,16 @@ def write_changes(changes: Sequence[Change]) -> None:
 
 
 def diff(changes: Sequence[Change]) -> Iterator[str]:
-    """A unified diff, line by line, that `patch -p0` takes."""
+    """A unified diff, line by line without line ends, that `patch -p0` takes."""
     from difflib import unified_diff
 
     for change in changes:
-        before, after = (text.decode("utf-8", "replace").split("\n") for text in (change.before, change.after))
-        yield from unified_diff(before, after, change.file, change.file, lineterm="")
+        for line in unified_diff(_lines(change.before), _lines(change.after), change.file, change.file):
+            yield line.removesuffix("\n")
+            if not line.endswith("\n"):
+                yield "\\ No newline at end of file"
+
+
+def _lines(data: bytes) -> list[str]:
+    # str.splitlines also splits at characters that are part of a line in YAML.
+    return re.findall(r"[^\n]*\n|[^\n]+$", data.decode("utf-8", "replace"))

@@ -84,6 +84,15 @@ class EngineCommand:
         """Where an option stands."""
         return self._place_at(option.index)
 
+    @property
+    def end(self) -> Place | None:
+        """Where one more argument would stand; None when the command line does not end with the container's args."""
+        last = len(self.container.args) - 1
+        words = self._invocation.sources or (self._invocation.program,)
+        if words[-1].field != "args" or words[-1].index != last or any(word.in_shell for word in words):
+            return None
+        return self.container.at("args", last + 1)
+
     def text(self, *names: str) -> str | None:
         """A flag's text; None when it isn't given or unknown."""
         return self.parsed.get_str(*names)

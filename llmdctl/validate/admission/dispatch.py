@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from llmdctl.findings import Finding, ObjectRef, Place
+from llmdctl.findings import Edit, Finding, ObjectRef, Op, Place
 from llmdctl.manifest.document import Document
 from llmdctl.validate.admission.access import Object
 from llmdctl.validate.admission.autoscaling import check_autoscaler
@@ -37,12 +37,12 @@ from llmdctl.validate.admission.workloads import (
     check_replica_set,
     check_stateful_set,
 )
+from llmdctl.validate.mending import edits_for_labels
 
 Check = Callable[[Object, Out], None]
 
 FAILS_LATER = "(the server accepts it, and the pods then fail)"
 """Ends the title of a finding that the server itself would not make."""
-from llmdctl.validate.mending import edits_for_labels
 
 _RBAC = "rbac.authorization.k8s.io"
 _CHECKS: Mapping[tuple[str, str], Check] = {
@@ -125,6 +125,12 @@ def _finding(document: Document, ref: ObjectRef, violation: Violation) -> tuple[
         why=rule.why,
         fix=rule.fix,
         references=rule.references,
-        edits=edits_for_labels(document, violation.path) if violation.message.endswith(UNMATCHED) else (),
+        edits=_edits(document, place, violation),
     )
     return finding, place
+
+
+def _edits(document: Document, place: Place, violation: Violation) -> tuple[Edit, ...]:
+    if violation.meant:
+        return (Edit(Op.REPLACE, place, violation.meant, violation.given),)
+    return edits_for_labels(document, violation.path) if violation.message.endswith(UNMATCHED) else ()

@@ -7,18 +7,22 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from llmdctl.findings import Path, format_path
+from llmdctl.manifest.typed import surely_meant
 
 
 class Violation(NamedTuple):
     """One refused field: where, which kind of mistake (`code`), and the message the server would give.
 
-    `later` marks what the server accepts although the pods made from it are then refused or never start.
+    `later` marks what the server accepts although the pods made from it are then refused or never start. `given` is a
+    text outside a closed set, and `meant` the member of the set that it can only mean.
     """
 
     path: Path
     code: str
     message: str
     later: bool = False
+    given: str = ""
+    meant: str = ""
 
     @property
     def field(self) -> str:
@@ -75,8 +79,11 @@ class Out:
 
     def unsupported(self, path: Path, code: str, value: Any, supported: Iterable[str]) -> None:
         """A value outside a closed set."""
-        names = ", ".join(f'"{item}"' for item in sorted(supported))
-        self.add(path, code, f"Unsupported value: {show(value)}: supported values: {names}")
+        known = sorted(supported)
+        names = ", ".join(f'"{item}"' for item in known)
+        message = f"Unsupported value: {show(value)}: supported values: {names}"
+        given = value if isinstance(value, str) else ""
+        self.items.append(Violation(path, code, message, self.later, given, surely_meant(given, known)))
 
     def duplicate(self, path: Path, code: str, value: Any) -> None:
         """A value that must be unique and is not."""

@@ -9,9 +9,10 @@ from typing import Any
 
 from llmdctl.engines import Opaque, Option
 from llmdctl.engines.tables import DASHED_BOOL_ENGINES, Flag, FlagTable, spelt
-from llmdctl.findings import Hit, Outcome, Rule, Severity, Skip
+from llmdctl.findings import Edit, Hit, Outcome, Rule, Severity, Skip
 from llmdctl.findings.versions import Version
-from llmdctl.manifest.typed import nearest
+from llmdctl.manifest.typed import nearest, surely_meant
+from llmdctl.validate.rules.mend import flag_renamed
 from llmdctl.view import EngineCommand, View
 
 STRICT_JSON = frozenset({"kv-transfer-config", "kv-events-config"})
@@ -57,7 +58,14 @@ def check_unknown_flags(view: View) -> Iterator[Outcome]:
                 engine.place_at(option),
                 f"{engine.engine} {engine.version} has no flag {option.written}",
                 fix=f"did you mean --{close}?" if close else "remove it, or use the version that has it",
+                edits=_renamed(engine, option, table, close),
             )
+
+
+def _renamed(engine: EngineCommand, option: Option, table: FlagTable, close: str) -> tuple[Edit, ...]:
+    if not close or surely_meant(spelt(table.engine, option.written), table.flags) != close:
+        return ()
+    return flag_renamed(engine, option, close)
 
 
 def _close(option: Option, table: FlagTable) -> str:

@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from llmdctl.findings import Hit, Outcome, Rule, Severity, Unresolved
-from llmdctl.manifest.typed import nearest
+from llmdctl.manifest.typed import nearest, surely_meant
 from llmdctl.validate.rules.evidence import seen
+from llmdctl.validate.rules.mend import label_set
 from llmdctl.view import Epp, Group, Match, PodTemplate, Pool, View, Workload
 from llmdctl.view.labels import ENGINE_TYPE, LEGACY_ENGINE_TYPE, ROLE
 from llmdctl.view.peers import PREFILL, STACK_LABELS, are_siblings, engine_role
@@ -168,6 +169,7 @@ def _check_role(group: Group, member: PodTemplate) -> Iterator[Outcome]:
             f"{member.lead}the pods have the role {member.role!r}, which no filter of the router knows",
             why="prefill-filter and decode-filter both drop the pod, so it gets no request",
             fix=f"use {close!r}" if close else f"use one of: {', '.join(ROLES)}",
+            edits=label_set(member, ROLE, surely_meant(member.role, ROLES)) if surely_meant(member.role, ROLES) else (),
         )
     elif ROLE not in member.labels.varying:
         acting = member.engine and engine_role(member.engine)
@@ -263,6 +265,7 @@ def check_engine_type(view: View) -> Iterator[Outcome]:
                 template.at("metadata", "labels", key),
                 f"{template.lead}the pods run {engine.engine} and say {key}: {stated}",
                 fix=f"set {key}: {wanted[0]}",
+                edits=label_set(template, key, wanted[0]),
             )
 
 
@@ -284,6 +287,7 @@ def _check_unstated(view: View, template: PodTemplate, engine: str, wanted: str)
         template.labels_place,
         title,
         fix=f"add {ENGINE_TYPE}: {wanted} to the pod template",
+        edits=label_set(template, ENGINE_TYPE, wanted),
     )
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations
 
-from llmdctl.findings import Hit, Outcome, Rule, Severity, Skip
+from llmdctl.findings import Edit, Hit, Outcome, Rule, Severity, Skip
 from llmdctl.validate.rules.answering import answering_ports, numbers
 from llmdctl.validate.rules.evidence import seen
+from llmdctl.validate.rules.mend import flag_added, name_corrected, number_replaced
 from llmdctl.view import Container, EngineCommand, PodTemplate, Pool, PortRange, TargetPort, View
 from llmdctl.view.container import Probe
 from llmdctl.view.networking import PortReference
@@ -20,11 +21,12 @@ MAX_TARGET_PORTS = 8
 def check_target_ports(view: View) -> Iterator[Outcome]:
     """PRT001: a pool's target port that a selected pod doesn't serve."""
     for pool in view.pools:
-        for template in view.selected(pool.selector, pool.document) if pool.selector else ():
-            yield from _check_target_ports(pool, template)
+        templates = list(view.selected(pool.selector, pool.document)) if pool.selector else []
+        for template in templates:
+            yield from _check_target_ports(pool, template, alone=len(templates) == 1)
 
 
-def _check_target_ports(pool: Pool, template: PodTemplate) -> Iterator[Outcome]:
+def _check_target_ports(pool: Pool, template: PodTemplate, *, alone: bool) -> Iterator[Outcome]:
     answers, reason = answering_ports(template)
     dead = [
         port
@@ -50,7 +52,16 @@ def _check_target_ports(pool: Pool, template: PodTemplate) -> Iterator[Outcome]:
         fix=f"use target port {', '.join(map(str, answers))}"
         if answers
         else "select only the pods that serve requests",
+        edits=_only_port(pool, answers) if alone else (),
     )
+
+
+def _only_port(pool: Pool, answers: Sequence[PortRange]) -> tuple[Edit, ...]:
+    """The one port that the one template answers on, for a pool with one target port."""
+    if len(pool.target_ports) != 1 or len(answers) != 1 or answers[0].count != 1:
+        return ()
+    port = pool.target_ports[0]
+    return number_replaced(port.place, port.number, answers[0].first) if port.number is not None else ()
 
 
 def _bypass(port: TargetPort, template: PodTemplate) -> Hit:
@@ -142,6 +153,7 @@ def _check_forwarding(template: PodTemplate, engine: EngineCommand) -> Iterator[
             f"{template.lead}the routing sidecar forwards to port {target}{stated}, the engine listens on {listens}",
             evidence=(seen(f"the {engine.engine} server listens on {listens}", engine.place_of("port")),),
             fix=_forwarding_fix(sidecar.listens, target, listens),
+            edits=_forwarding_edits(sidecar.listens, target, listens, engine),
         )
 
 
@@ -151,6 +163,15 @@ def _forwarding_fix(own: PortRange | None, target: PortRange, listens: PortRange
     if target.first != listens.first:
         return f"give the routing sidecar the engine's port {listens.first}, or the engine --port={target.first}"
     return f"give the routing sidecar --data-parallel-size={listens.count}, as many as the engine has ports"
+
+
+def _forwarding_edits(
+    own: PortRange | None, target: PortRange, listens: PortRange, engine: EngineCommand
+) -> tuple[Edit, ...]:
+    """The engine's port, when the engine states none and the port that it takes by itself is the sidecar's."""
+    if own is None or not own.overlaps(listens) or own.overlaps(target) or engine.option("port") is not None:
+        return ()
+    return flag_added(engine, f"--port={target.first}")
 
 
 def _check_probes(template: PodTemplate, engine: EngineCommand) -> Iterator[Outcome]:
@@ -169,6 +190,9 @@ def _check_probes(template: PodTemplate, engine: EngineCommand) -> Iterator[Outc
                 f"{engine.http_ports}",
                 why="the probe is refused for ever: the pod never becomes ready, or is restarted again and again",
                 fix=f"probe port {engine.http_ports.first}, and declare it as containerPort",
+                edits=number_replaced(probe.place, probe.port, engine.http_ports.first)
+                if isinstance(probe.port, int) and engine.http_ports.count == 1
+                else (),
                 evidence=(seen(f"the engine listens on {engine.http_ports}", engine.place_of("port")),),
             )
 
@@ -273,12 +297,14 @@ def _unknown_probe_ports(template: PodTemplate) -> Iterator[Outcome]:
     for container in template.running:
         for probe in container.probes:
             if isinstance(probe.port, str) and not probe.port.isdigit() and not container.port_named(probe.port):
-                declared = ", ".join(port.name for port in container.ports if port.name) or "none"
+                names = [port.name for port in container.ports if port.name]
+                declared = ", ".join(names) or "none"
                 yield Hit(
                     probe.place,
                     f"{template.lead}the {probe.kind} of {container.name} names port {probe.port!r}, which it lacks",
                     why="the kubelet looks for the name among the container's own ports; the probe fails for ever",
                     fix=f"use one of its port names ({declared}) or a number",
+                    edits=name_corrected(probe.place, probe.port, names),
                 )
 
 
@@ -297,6 +323,7 @@ def _named_by(who: str, port: PortReference, templates: list[PodTemplate], why: 
         f"{who}port {port.name!r}, which {lacking[0].workload.title} doesn't declare",
         why=why if everywhere else f"{why} in these pods",
         fix=f"use a declared port name: {', '.join(known)}" if known else "declare the port in the container",
+        edits=name_corrected(port.place, port.name, known) if everywhere else (),
         severity=Severity.ERROR if everywhere else Severity.WARNING,
     )
 
