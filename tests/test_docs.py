@@ -63,3 +63,11 @@ def test_shown_commands_and_their_options_exist(doc: str, words: list[str]) -> N
     for word in words:
         if word.startswith("-") and word != "-":
             assert word.partition("=")[0] in known, f"{doc}: {word}"
+
+
+def test_the_architecture_tells_which_packages_are_empty() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    line = re.search(r"^Still empty: (.+?)\.", text, re.MULTILINE)
+    told = set(re.findall(r"`(\w+)`", line[1])) if line else set()
+    packages = [path.parent for path in (ROOT / "llmdctl").glob("*/__init__.py")]
+    assert told == {package.name for package in packages if not list(package.rglob("[!_]*.py"))}

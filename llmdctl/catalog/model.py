@@ -29,7 +29,10 @@ class When:
     workload: str | list[str] | None = field(default=None, metadata=doc("Kind of workload."))
     router: str | list[str] | None = field(default=None, metadata=doc("Router mode."))
     gateway: str | list[str] | None = field(
-        default=None, metadata=doc("GatewayClass of the stack's own Gateway, in gateway mode.")
+        default=None,
+        metadata=doc(
+            "In gateway mode the GatewayClass of the stack's own Gateway, or `existing` for a Gateway that is there."
+        ),
     )
 
 
@@ -349,6 +352,31 @@ class EngineFile:
 
 
 @record
+class EngineEvents:
+    """How the engine publishes KV-cache events, and what the router must know of it to read them."""
+
+    block_flag: str = field(metadata=doc("Flag of the tokens in a KV block.", examples=["block-size"]))
+    config_flag: str = field(default="kv-events-config", metadata=doc("Flag of the events' configuration."))
+    config: dict[str, Any] = field(
+        default_factory=dict, metadata=doc("Keys of that configuration beside publisher, endpoint and topic.")
+    )
+    args: dict[str, Any] = field(
+        default_factory=dict, metadata=doc("Further flags, without dashes; null keeps one away that would break them.")
+    )
+    args_since: dict[str, dict[str, Any]] = field(
+        default_factory=dict,
+        metadata=doc("Engine version -> flags that it needs from then on.", examples=[{"0.30": {"enable-x": True}}]),
+    )
+    type: str = field(default="", metadata=doc("The router's kvEventsConfig.engineType, where it is not its default."))
+    hash_algorithm: str = field(
+        default="", metadata=doc("The router's tokenProcessorConfig.hashAlgorithm, where it is not its default.")
+    )
+    tokenises: bool = field(
+        default=False, metadata=doc("It tokenises prompts for the router; servers of their own do it otherwise.")
+    )
+
+
+@record
 class Engine(Entry):
     """An inference engine."""
 
@@ -378,6 +406,9 @@ class Engine(Entry):
         default=None, metadata=doc("Idle connections; absent when the engine never closes them.")
     )
     config_file: EngineFile | None = field(default=None, metadata=doc("File of settings that the engine needs."))
+    kv_events: EngineEvents | None = field(
+        default=None, metadata=doc("KV-cache events; absent when it publishes none.", key="kvEvents")
+    )
 
 
 @record
@@ -470,6 +501,14 @@ class Provider(Entry):
 
 
 @record
+class PresetVariant:
+    """What a preset sets on some hardware only."""
+
+    accelerators: list[str] = field(metadata=doc("Accelerators that it is for."))
+    defaults: SpecFields = field(metadata=doc("Spec values that it sets, over the preset's own."))
+
+
+@record
 class Preset:
     """A named topology."""
 
@@ -479,6 +518,23 @@ class Preset:
     router_config: dict[str, Any] | None = field(
         default=None, metadata=doc("EndpointPickerConfig that replaces the guide's, without apiVersion and kind.")
     )
+    variants: list[PresetVariant] = field(
+        default_factory=list, metadata=doc("What differs where nodes do; the first that names the accelerator holds.")
+    )
+
+    def layers(self, accelerator: str) -> list[SpecFields]:
+        """The preset's spec values on an accelerator, the last over those before."""
+        own = next((variant for variant in self.variants if accelerator in variant.accelerators), None)
+        return [self.defaults, *([own.defaults] if own else [])]
+
+
+@record
+class Refusal:
+    """A choice that a guide cannot work with."""
+
+    when: When = field(metadata=doc("The choice; conditions on roles have no meaning here."))
+    why: str = field(metadata=doc("What would go wrong."))
+    fix: str = field(metadata=doc("What to choose instead."))
 
 
 @record
@@ -540,6 +596,9 @@ class Guide(Entry):
     workloads: list[str] = field(metadata=doc("Kinds of workload it can use; the first is the default."))
     unsupported: list[str] = field(
         default_factory=list, metadata=doc("Spec paths that this guide refuses for now, as dotted names.")
+    )
+    refused: list[Refusal] = field(
+        default_factory=list, metadata=doc("Choices that this guide cannot work with, each with its reason.")
     )
     router_config: dict[str, Any] = field(metadata=doc("EndpointPickerConfig without apiVersion and kind."))
     router_config_before: dict[str, dict[str, Any]] = field(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from itertools import product
 
-from llmdctl.catalog.model import Accelerator, Cell, Guide
+from llmdctl.catalog.model import Accelerator, Cell, Engine, Guide
 
 Combination = tuple[str, str, str]
 """Engine, accelerator, provider."""
@@ -13,21 +13,32 @@ Combination = tuple[str, str, str]
 NEAREST = 5
 
 
-def image_names(guide: Guide, engine: str, family: str) -> list[str]:
+ROUTER_TEMPLATES = "router/"
+
+
+def has_router(guide: Guide) -> bool:
+    """True for a guide that renders a router; one that only tries hardware has none."""
+    return any(made.template.startswith(ROUTER_TEMPLATES) for made in guide.objects)
+
+
+def image_names(guide: Guide, engine: Engine, family: str) -> list[str]:
     """Image names that a stack of the guide uses: the engine's for a family, router, sidecar, tokeniser."""
-    names = [f"{engine}-{family}", "endpoint-picker", "envoy"]
-    if guide.kv_events and engine != "vllm":
+    names = [f"{engine.name}-{family}"]
+    if has_router(guide):
+        names += ["endpoint-picker", "envoy"]
+    if guide.kv_events and not (engine.kv_events and engine.kv_events.tokenises):
         names.append("vllm-render")
     return [*names, "routing-sidecar"] if "prefill" in guide.roles else names
 
 
-def guide_images(guide: Guide, accelerators: Mapping[str, Accelerator]) -> set[str]:
-    """Images that any listed combination of the guide can use, also those that contributions choose."""
-    names: set[str] = set()
-    for (engine, accelerator, _), _ in combinations(guide):
-        family = accelerators[accelerator].family
-        names.update(image_names(guide, engine, family))
-    return names
+def guide_images(guide: Guide, engines: Mapping[str, Engine], accelerators: Mapping[str, Accelerator]) -> set[str]:
+    """Images that the guide's listed combinations need; those of entries that are not there are left out."""
+    return {
+        name
+        for (engine, accelerator, _), _ in combinations(guide)
+        if engine in engines and accelerator in accelerators
+        for name in image_names(guide, engines[engine], accelerators[accelerator].family)
+    }
 
 
 def find_cell(guide: Guide, engine: str, accelerator: str, provider: str) -> Cell | None:

@@ -66,7 +66,7 @@ def starter_stack(guide_name: str, choices: Choices, catalog: Catalog) -> str:
         lines += _indented(_comment(f"listed too: {', '.join(others)}") if others else [])
         lines += _indented(_yaml({field: value}))
     lines += _indented(["# Defaults, to change by removing the `#`:"])
-    lines += [f"  # {line}" for line in _yaml(_defaults(guide, cell, choices.preset))]
+    lines += [f"  # {line}" for line in _yaml(_defaults(guide, cell, choices.preset, accelerator))]
     return "\n".join(lines) + "\n"
 
 
@@ -95,12 +95,13 @@ def _presets(guide: Guide, chosen: str | None) -> list[str]:
     return lines
 
 
-def _defaults(guide: Guide, cell: Cell, preset: str | None) -> dict[str, Any]:
-    """Model and role sizes as they are without this file's saying so."""
+def _defaults(guide: Guide, cell: Cell, preset: str | None, accelerator: str) -> dict[str, Any]:
+    """Model and role sizes as they are without this file's saying so; nothing that the guide refuses."""
     merged: dict[str, Any] = {}
-    for layer in (guide.defaults, cell.defaults, guide.presets[preset].defaults if preset else SpecFields()):
+    shown = [key for key in ("model", "roles") if key not in guide.unsupported]
+    for layer in (guide.defaults, cell.defaults, *(guide.presets[preset].layers(accelerator) if preset else ())):
         plain = dump(layer)
-        _merge(merged, {key: plain[key] for key in ("model", "roles") if key in plain})
+        _merge(merged, {key: plain[key] for key in shown if key in plain})
     return merged
 
 

@@ -211,7 +211,7 @@ def _matrix(guide: Guide, catalog: Catalog) -> list[dict[str, Any]]:
 
 def _images(resolved: Resolved, catalog: Catalog) -> list[dict[str, Any]]:
     selection = resolved.selection
-    names = image_names(selection.guide, selection.engine.name, selection.accelerator.family)
+    names = image_names(selection.guide, selection.engine, selection.accelerator.family)
     release = catalog.images.releases[str(resolved.stack.spec.release)].images
     return [
         {

@@ -14,7 +14,7 @@ def image_list(catalog: Catalog, *, guide: str | None, release: str | None) -> l
     images = catalog.images
     if release is not None and release not in images.releases:
         raise UserError(f"there is no release set {release!r}", fix="releases: " + ", ".join(images.releases))
-    wanted = guide_images(catalog.guide(guide), catalog.accelerators) if guide is not None else None
+    wanted = guide_images(catalog.guide(guide), catalog.engines, catalog.accelerators) if guide is not None else None
     deprecated = {item.repository: item for item in images.deprecated}
     rows = []
     for name, found in images.releases.items():
@@ -35,20 +35,24 @@ def image_list(catalog: Catalog, *, guide: str | None, release: str | None) -> l
                     "version": image.version,
                     "confidence": image.provenance.confidence,
                     "source": image.provenance.source,
+                    "file": catalog.image_origin(name, image_name),
                     "replacement": old.replacement if old else None,
                 }
             )
     return rows
 
 
-def image_text(rows: list[dict[str, Any]]) -> str:
-    """A table; what is not published or deprecated says so at the end of its line."""
+def image_text(rows: list[dict[str, Any]], *, files: bool = False) -> str:
+    """A table; what is not published or deprecated says so at the end of its line, where `files` also tells the
+    catalog file that has the image.
+    """
     names = max((len(row["name"]) for row in rows), default=0)
     images = max((len(row["image"]) for row in rows), default=0)
     lines = []
     for row in rows:
         notes = ["inferred"] if row["confidence"] == "inferred" else []
         notes += [f"deprecated, use {row['replacement']}"] if row["replacement"] else []
+        notes += [f"in {row['file']}"] if files else []
         version = f"{row['component']} {row['version']}"
         line = f"{row['release']:<4} {row['name']:<{names}}  {row['image']:<{images}}  {version:<26} {'; '.join(notes)}"
         lines.append(line.rstrip() + "\n")

@@ -8,6 +8,7 @@ from typing import Any
 
 from llmdctl.catalog.load import Catalog
 from llmdctl.catalog.model import Contribution
+from llmdctl.catalog.select import has_router
 from llmdctl.findings import UserError
 from llmdctl.findings.versions import Version
 from llmdctl.plan.blame import blame
@@ -43,6 +44,9 @@ from llmdctl.spec.model import NAME_MAX, Model, StackSpec
 GROUP_IDENTITY_SINCE = "0.11.0"
 SLICES_SINCE = "0.10.0"
 """LeaderWorkerSet release that has groupIdentity."""
+
+EXISTING_GATEWAY = "existing"
+"""What conditions on a Gateway's class call one that the stack does not bring itself: its class is not known."""
 
 DRA_SINCE_MINOR = 34
 """Kubernetes 1.34 serves resource.k8s.io/v1."""
@@ -103,6 +107,7 @@ def _derive(request: Request, resolved: Resolved, catalog: Catalog) -> Plan:
     extras = _router_extras(adds)
     router = plan_router(resolved, resolver, name, namespace, labels, extras, roles, agreed, picker)
     monitoring = MonitoringPlan(interval="30s", path=resolved.selection.engine.metrics_path)
+    used_router = router if has_router(resolved.selection.guide) else None
     monitored = bool(spec.monitoring and spec.monitoring.enabled)
     stack = _stack(resolved, name, namespace, release, labels)
     ledger.note(("monitoring",), formula("spec.monitoring.enabled"))
@@ -129,12 +134,13 @@ def _derive(request: Request, resolved: Resolved, catalog: Catalog) -> Plan:
         notices=(
             *resolved.notices,
             *notices,
-            *image_notices(roles, router, render, release, catalog.images.deprecated),
+            *image_notices(roles, used_router, render, release, catalog.images.deprecated),
             *gateway_notices(router, ledger),
             *cache_notices(spec, roles, render),
             *event_notices(resolved),
         ),
         ledger=ledger,
+        has_router=used_router is not None,
     )
     return _with_objects(plan, resolved)
 
@@ -182,6 +188,7 @@ def _check_choices(resolved: Resolved) -> None:
             f"spec.workload: guide {guide.name} does not run as {spec.workload}",
             fix="workload: " + " or ".join(guide.workloads),
         )
+    _check_refusals(resolved)
     if spec.kube_version not in SUPPORTED_MINORS:
         raise UserError(
             f"spec.kubeVersion: Kubernetes {spec.kube_version} is not known to this llmdctl",
@@ -189,6 +196,37 @@ def _check_choices(resolved: Resolved) -> None:
         )
     if spec.devices and spec.devices.mode == "dra":
         _check_dra(spec, "spec.devices.mode dra needs")
+
+
+CHOICES = {
+    "engine": "spec.engine",
+    "model": "spec.model.id",
+    "accelerator_family": "spec.accelerator",
+    "accelerator": "spec.accelerator",
+    "provider": "spec.provider",
+    "transport": "spec.kvTransfer.connector",
+    "devices": "spec.devices.mode",
+    "release": "spec.release",
+    "workload": "spec.workload",
+    "router": "spec.router.mode",
+    "gateway": "spec.router.gateway.className",
+}
+"""Field of `When` -> where a user makes that choice."""
+
+
+def _check_refusals(resolved: Resolved) -> None:
+    guide, context = resolved.selection.guide, _context(resolved, "")
+    for refusal in guide.refused:
+        if not matches(refusal.when, context):
+            continue
+        met = {name: path for name, path in CHOICES.items() if getattr(refusal.when, name) is not None}
+        values = " and ".join(f"{path} {'/'.join(sorted(context[name]))}" for name, path in met.items())
+        raise UserError(
+            f"guide {guide.name} does not work with {values}",
+            why=refusal.why,
+            fix=refusal.fix,
+            about=list(met.values()),
+        )
 
 
 def _check_dra(spec: StackSpec, who: str) -> None:
@@ -366,9 +404,9 @@ def _context(resolved: Resolved, role: str) -> Context:
 
 def _gateway_class(resolved: Resolved) -> str | None:
     router = resolved.stack.spec.router
-    if router is None or router.mode != "gateway" or router.gateway is None:
+    if router is None or router.mode != "gateway":
         return None
-    return router.gateway.class_name
+    return (router.gateway.class_name if router.gateway else None) or EXISTING_GATEWAY
 
 
 def _router_extras(adds: dict[str, RoleAdds]) -> dict[str, Any]:

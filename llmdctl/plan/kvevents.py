@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from llmdctl.catalog.model import Engine, KvEvents
+from llmdctl.catalog.model import Engine, EngineEvents, KvEvents
 from llmdctl.findings import UserError
 from llmdctl.findings.frozen import frozen
 from llmdctl.findings.versions import Version
@@ -42,9 +42,6 @@ HOLDERS_PER_ENDPOINT = 2
 
 LAST_PORT = 65535
 
-SCALE_OUT_SINCE = (0, 30)
-"""vLLM that serves /v1/*/render only with --enable-scale-out."""
-
 COMPONENT = "app.kubernetes.io/component"
 RENDER_COMPONENT = "vllm-render"
 
@@ -66,6 +63,7 @@ def plan_events(
     Raises UserError for an engine that cannot, for ranks whose events the router would not find, for a name that does
     not fit into a topic, and for ports that are taken.
     """
+    own = _of_engine(engine)
     _check_ranks(parallelism)
     if TOPIC_MARK in model.served_name:
         raise UserError(
@@ -80,22 +78,12 @@ def plan_events(
         "endpoint": f"tcp://*:{settings.port}",
         "topic": f"{TOPIC_PREFIX}$(POD_IP):{serving_port}{TOPIC_MARK}{model.served_name}",
     }
-    if engine.name == "vllm":
-        args: dict[str, Any] = {
-            "block-size": settings.block_size,
-            # Said although it is the default of most models: without it there is nothing to match.
-            "enable-prefix-caching": True,
-            "kv-events-config": {"enable_kv_cache_events": True, **config},
-        }
-        known = Version.parse(version)
-        if known is None or known.at_least(*SCALE_OUT_SINCE):
-            args["enable-scale-out"] = True
-    elif engine.name == "sglang":
-        args = {"page-size": settings.block_size, "disable-radix-cache": None, "kv-events-config": config}
-    else:
-        raise UserError(
-            f"spec.engine: {engine.name} publishes no KV events that llmdctl knows", fix="use vllm or sglang"
-        )
+    args: dict[str, Any] = {own.block_flag: settings.block_size, **own.args, own.config_flag: {**own.config, **config}}
+    known = Version.parse(version)
+    for since, more in own.args_since.items():
+        bound = Version.parse(since)
+        if known is None or bound is None or known >= bound:
+            args.update(more)
     count = parallelism.data_local
     names = [PORT_NAME] if count == 1 else [f"{PORT_NAME}{rank}" for rank in range(count)]
     numbers = list(range(settings.port, settings.port + count))
@@ -104,6 +92,16 @@ def plan_events(
         {"name": name, "containerPort": number, "protocol": "TCP"} for name, number in zip(names, numbers, strict=True)
     ]
     return Events(args, [{"name": "POD_IP", "valueFrom": POD_IP}], ports)
+
+
+def _of_engine(engine: Engine) -> EngineEvents:
+    if engine.kv_events is None:
+        raise UserError(
+            f"spec.engine: {engine.name} publishes no KV events that llmdctl knows",
+            fix="use an engine whose catalog entry has kvEvents, such as vllm or sglang",
+            about=["spec.engine", "spec.guide"],
+        )
+    return engine.kv_events
 
 
 def _check_ranks(parallelism: ParallelismPlan) -> None:
@@ -164,10 +162,11 @@ def plugin_parameters(
         "discoverPods": True,
         "podDiscoveryConfig": {"socketPort": settings.port},
     }
-    if engine.name == "sglang":
-        events["engineType"] = "sglang"
-        if known is None or known.at_least(*HASH_ALGORITHM_SINCE):
-            tokens["hashAlgorithm"] = "xxh64"
+    own = _of_engine(engine)
+    if own.type:
+        events["engineType"] = own.type
+    if own.hash_algorithm and (known is None or known.at_least(*HASH_ALGORITHM_SINCE)):
+        tokens["hashAlgorithm"] = own.hash_algorithm
     producer: dict[str, Any] = {"tokenProcessorConfig": tokens, "kvEventsConfig": events}
     holders = HOLDERS_PER_ENDPOINT * sum(role.replicas * len(role.serving_ports) for role in roles)
     if holders > DEFAULT_HOLDERS:
@@ -182,12 +181,12 @@ def plan_render(
     settings: KvEvents, engine: Engine, images: ImageResolver, model: ModelPlan, stack: str,
     serving: dict[str, Any], labels: dict[str, Any], role: RolePlan,
 ) -> RenderPlan:  # fmt: skip
-    """The Service that tokenises prompts: the engines themselves for vLLM, else servers of its own.
+    """The Service that tokenises prompts: the engines themselves where they can, else servers of its own.
 
     `serving` selects the engines' pods. `role` is theirs: servers of its own reach the model as it does.
     """
     name = f"{stack}-render"
-    if engine.name == "vllm":
+    if _of_engine(engine).tokenises:
         return RenderPlan(
             name=name,
             port=settings.render_port,

@@ -371,6 +371,8 @@ class Plan:
     spec: Data
     notices: tuple[str, ...]
     ledger: Ledger
+    has_router: bool = True
+    """False where nothing of the router and its pool is rendered."""
 
     def values(self) -> Iterator[tuple[Path, Any, Origin]]:
         """Every value of the plan with its path and origin: first the resolved spec, then what was derived."""
@@ -384,9 +386,9 @@ class Plan:
             "roles": {role.name: role for role in self.roles},
             "servingAccount": self.serving_account,
             "claims": {claim.name: claim for claim in self.claims},
-            "pool": self.pool,
+            "pool": self.pool if self.has_router else None,
             "budgets": {budget.name: budget for budget in self.budgets},
-            "router": self.router,
+            "router": self.router if self.has_router else None,
             "render": self.render,
             "monitoring": self.monitoring,
             "engineConfig": self.engine_config,

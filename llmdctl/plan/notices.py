@@ -34,16 +34,16 @@ def claim_notices(resolved: Resolved, claims: tuple[ClaimPlan, ...], *, allowed:
 
 
 def image_notices(
-    roles: tuple[RolePlan, ...], router: RouterPlan, render: RenderPlan | None, release: str,
+    roles: tuple[RolePlan, ...], router: RouterPlan | None, render: RenderPlan | None, release: str,
     deprecated: Sequence[DeprecatedImage],
 ) -> list[str]:  # fmt: skip
     """Images whose tags nobody has confirmed, whose versions are only assumed, and that should not be used any more."""
     images = [role.container.image for role in roles]
     images += [role.sidecar.image for role in roles if role.sidecar]
-    images.append(router.image)
+    images += [router.image] if router else []
     assumed = {image.name: image for image in images if image.version_assumed}
     # What follows is rendered alike for every version.
-    images += [router.proxy.image] if router.proxy else []
+    images += [router.proxy.image] if router and router.proxy else []
     images += [render.server.image] if render and render.server else []
     inferred = {image.name: image for image in images if image.inferred}
     notices = [

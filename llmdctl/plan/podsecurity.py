@@ -32,7 +32,7 @@ class PodSecurity:
 
 def pod_security(plan: Plan) -> PodSecurity:
     """The level that the namespace of a plan needs."""
-    found = [*(need for role in plan.roles for need in _needs(role)), *_router_needs(plan)]
+    found = [*(need for role in plan.roles for need in _needs(role)), *(_router_needs(plan) if plan.has_router else ())]
     level = max((level for level, _, _ in found), key=LEVELS.index, default="restricted")
     who: dict[str, list[str]] = {}
     for need, name, reason in found:

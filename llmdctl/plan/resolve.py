@@ -286,8 +286,8 @@ def _catalog_layers(selection: Selection, catalog: Catalog) -> list[tuple[Origin
         add("Guide", guide.name, sizes, f", matrix of {' '.join(selection.borrowed[0])}")
     if selection.cell:
         add("Guide", guide.name, selection.cell.defaults, ", matrix")
-    if selection.preset:
-        add("Guide", guide.name, selection.preset.defaults, ", preset")
+    for defaults in selection.preset.layers(selection.accelerator.name) if selection.preset else ():
+        add("Guide", guide.name, defaults, ", preset")
     return layers
 
 

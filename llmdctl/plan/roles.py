@@ -86,7 +86,8 @@ def plan_role(name: str, adds: RoleAdds, context: RoleContext) -> RolePlan:
     queued = bool(spec.queue and spec.queue.kueue)
     check_names(str(spec.workload), context.stack_name, name, replicas, parallelism.pods, queued=queued)
     _check_workload(name, str(spec.workload), parallelism)
-    behind_sidecar = name == "decode" and spec.kv_transfer is not None
+    # Without prefill there is nobody whom a sidecar could ask.
+    behind_sidecar = name == "decode" and spec.kv_transfer is not None and "prefill" in resolved.selection.roles
     engine_port = engine.behind_sidecar_port if behind_sidecar else engine.serving_port
     ledger.note(
         (*path, "enginePort"),

@@ -77,6 +77,21 @@ def test_ours_and_the_example_are_clean(root: Path, own: Path) -> None:
         (TINY, "  provider: lab\n", "", "defaults: engine, accelerator and provider need a default"),
         (TINY, "  provider: lab\n", "  provider: gke\n", "defaults: the matrix does not list toy acme-x1 gke"),
         (TINY, "{roles: {decode: {replicas: 2}}}", "{provider: gke}", "two.defaults: the matrix does not list toy"),
+        (
+            TINY,
+            "decode: {replicas: 2}}}",
+            "decode: {replicas: 2}}}\n    variants: [{accelerators: [acme-x9], defaults: {}}]",
+            "presets.two.variants[0].accelerators[0]: there is no accelerator 'acme-x9'",
+        ),
+        (
+            TINY,
+            "decode: {replicas: 2}}}",
+            "decode: {replicas: 2}}}\n    variants: [{accelerators: [acme-x1], defaults: {roles: {prefill: {}}}}]",
+            "presets.two.variants[0].defaults.roles.prefill: the guide has",
+        ),
+        (TINY, "objects:", "refused: [{when: {devices: dre}, why: a, fix: b}]\nobjects:", "did you mean 'dra'?"),
+        (TINY, "objects:", "refused: [{when: {}, why: a, fix: b}]\nobjects:", "refused[0].when: must name a choice"),
+        (TINY, "objects:", "refused: [{when: {role: decode}, why: a, fix: b}]\nobjects:", "and no role"),
         (TINY, "thing.yaml.j2", "thong.yaml.j2", "there is no template 'thong.yaml.j2'"),
         (TINY, "thing.yaml.j2", "../README.md", "there is no template '../README.md'"),
         (TINY, "thing.yaml.j2", "/etc/passwd", "there is no template '/etc/passwd'"),
@@ -217,3 +232,23 @@ def test_what_is_no_catalog_at_all(tmp_path: Path) -> None:
         lint_catalog(tmp_path)
     with pytest.raises(UserError, match="there is no directory"):
         lint_catalog(tmp_path / "absent")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("blockFlag: block-size", "blockFlag: blok-size", "kvEvents.blockFlag: no known version of vllm has a flag"),
+        (
+            "{enable-prefix-caching: true}",
+            "{enable-prefx-caching: true}",
+            "kvEvents.args.enable-prefx-caching: no known",
+        ),
+        ("{enable-scale-out: true}", "{enable-scale-oot: true}", "enable-scale-oot"),
+    ],
+)
+def test_flags_of_kv_events_are_those_of_the_engine(root: Path, tmp_path: Path, old: str, new: str, says: str) -> None:
+    ours = root / "guides/_catalog/engines/vllm.yaml"
+    (tmp_path / "vllm.yaml").write_text(ours.read_text(encoding="utf-8"), encoding="utf-8")
+    assert problems(tmp_path) == []
+    spoil(tmp_path, "vllm.yaml", old, new)
+    assert says in one_problem(tmp_path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from llmdctl.catalog.load import load_catalog
-from llmdctl.catalog.select import combinations, find_cell, image_names, nearest_cells
+from llmdctl.catalog.select import combinations, find_cell, guide_images, image_names, nearest_cells
 
 
 def test_a_cell_is_found_by_its_exact_combination(own: Path) -> None:
@@ -53,9 +53,20 @@ def test_at_most_five_are_near_and_all_are_listed() -> None:
 
 def test_image_names_follow_engine_family_and_roles() -> None:
     catalog = load_catalog()
-    aggregated = image_names(catalog.guide("optimized-baseline"), "sglang", "nvidia")
+    vllm, sglang = catalog.engine("vllm"), catalog.engine("sglang")
+    aggregated = image_names(catalog.guide("optimized-baseline"), sglang, "nvidia")
     assert aggregated == ["sglang-nvidia", "endpoint-picker", "envoy"]
-    assert "routing-sidecar" in image_names(catalog.guide("pd-disaggregation"), "vllm", "nvidia")
+    assert "routing-sidecar" in image_names(catalog.guide("pd-disaggregation"), vllm, "nvidia")
     precise = catalog.guide("precise-prefix-cache-routing")
-    assert "vllm-render" in image_names(precise, "sglang", "nvidia")
-    assert "vllm-render" not in image_names(precise, "vllm", "nvidia")
+    assert "vllm-render" in image_names(precise, sglang, "nvidia")
+    assert "vllm-render" not in image_names(precise, vllm, "nvidia")
+    # The pairing job has no router.
+    assert image_names(catalog.guide("topology-aware-accelerators"), vllm, "nvidia") == ["vllm-nvidia"]
+
+
+def test_images_of_a_guide_are_those_of_entries_that_are_there() -> None:
+    catalog = load_catalog()
+    guide = catalog.guide("optimized-baseline")
+    assert "sglang-amd" in guide_images(guide, catalog.engines, catalog.accelerators)
+    assert guide_images(guide, {}, catalog.accelerators) == set()
+    assert guide_images(guide, catalog.engines, {}) == set()

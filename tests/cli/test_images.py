@@ -34,6 +34,14 @@ def test_text_tells_what_is_inferred_and_what_is_deprecated(capsys: Capture, mon
     assert "deprecated, use docker.io/vllm/vllm-openai-rocm" in rocm
 
 
+def test_the_file_of_each_image_is_told(capsys: Capture, monkeypatch: Patch) -> None:
+    lines = run_cli(capsys, monkeypatch, "images", "list", "--release", "1.0", "--files").out.splitlines()
+    assert lines and all(line.endswith("in images/catalog.yaml") for line in lines)
+    assert any(line.endswith("inferred; in images/catalog.yaml") for line in lines)
+    rows = json.loads(run_cli(capsys, monkeypatch, "images", "list", "-o", "json").out)
+    assert {row["file"] for row in rows} == {"images/catalog.yaml"}
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [(("--release", "7"), "there is no release set '7'"), (("--guide", "x"), "there is no guide 'x'")],

@@ -373,6 +373,13 @@ def test_gke_gateways_get_a_health_check_and_time_for_answers(make_plan: Any) ->
     # Istio's certificate problem is not theirs.
     assert not any("Istio" in notice for notice in plan.notices)
     assert make_plan(OB, {"provider": "gke"}).router.policies == []
+    for name in ("gke-l7-rilb", "gke-l7-regional-external-managed"):
+        own = {"mode": "gateway", "gateway": {"className": name}}
+        assert len(make_plan(OB, {"provider": "gke", "router": own}).router.policies) == 2
+    # Other Gateways run on GKE too, and know nothing of its policies.
+    other = make_plan(OB, {"provider": "gke", "router": {"mode": "gateway", "gateway": {"className": "istio"}}})
+    assert other.router.policies == []
+    assert other.router.route_timeouts == {"request": "0s"}
     assert make_plan(OB, {"router": {"mode": "gateway"}}).router.policies == []
 
 

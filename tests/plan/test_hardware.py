@@ -303,3 +303,44 @@ def test_dynamic_slices_of_tpus_are_made_when_kueue_admits_them(make_plan: Any, 
 def test_the_queue_of_slices_can_be_another(make_plan: Any) -> None:
     spec = {"accelerator": "google-tpu-v7x", "provider": "gke-tpu-slices", "queue": {"kueue": {"localQueue": "mine"}}}
     assert make_plan("optimized-baseline", spec).roles[0].workload_labels["kueue.x-k8s.io/queue-name"] == "mine"
+
+
+PAIRING = "topology-aware-accelerators"
+
+
+def test_the_pairing_job_refuses_a_device_plugin(make_plan: Any) -> None:
+    with pytest.raises(UserError) as caught:
+        make_plan(PAIRING, {"devices": {"mode": "devicePlugin"}})
+    assert caught.value.what.endswith(f"guide {PAIRING} does not work with spec.devices.mode devicePlugin")
+    assert "without regard to their NICs" in str(caught.value.why)
+    assert "dra" in str(caught.value.fix)
+
+
+@pytest.mark.parametrize(
+    ("accelerator", "provider", "all_of_a_node"),
+    [
+        ("nvidia-h200", "gke", 8),
+        ("nvidia-gb200", "gke-a4x", 4),
+        ("nvidia-gb300", "gke-a4x-max", 4),
+        ("intel-xpu", "generic-dranet", 8),
+    ],
+)
+def test_the_preset_of_a_node_takes_all_of_it(
+    make_plan: Any, accelerator: str, provider: str, all_of_a_node: int
+) -> None:
+    plan = make_plan(PAIRING, {"preset": "node", "accelerator": accelerator, "provider": provider})
+    assert plan.roles[0].parallelism.accelerators == all_of_a_node
+    larger = {"preset": "node", "accelerator": accelerator, "provider": provider}
+    own = make_plan(PAIRING, {**larger, "roles": {"decode": {"parallelism": {"tensor": 2}}}})
+    assert own.roles[0].parallelism.accelerators == 2
+
+
+def test_a_guide_without_a_router_plans_none(make_plan: Any) -> None:
+    plan = make_plan(PAIRING)
+    assert plan.roles[0].sidecar is None
+    assert not plan.has_router
+    assert not {path[0] for path, _, _ in plan.values()} & {"router", "pool"}
+    assert not any("endpoint-picker" in notice or "sidecar" in notice for notice in plan.notices)
+    for refused in ({"router": {"replicas": 2}}, {"monitoring": {"enabled": True}}, {"model": {"id": "x"}}):
+        with pytest.raises(UserError, match="is not supported yet by this guide"):
+            make_plan(PAIRING, refused)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from llmdctl.catalog.lint.cells import lint_support, lint_support_images
 from llmdctl.catalog.lint.contributions import lint_contributions, volume_names
-from llmdctl.catalog.lint.guides import lint_guide, lint_template_files, needed_images
+from llmdctl.catalog.lint.flags import lint_event_flags
+from llmdctl.catalog.lint.guides import lint_guide, lint_template_files
 from llmdctl.catalog.lint.names import Loaded, Names
 from llmdctl.catalog.lint.problem import CatalogProblem, Problems
 from llmdctl.catalog.load import TYPES, Catalog, typed_entry
@@ -27,6 +28,7 @@ from llmdctl.catalog.roots import (
     is_entry,
     read_documents,
 )
+from llmdctl.catalog.select import guide_images
 from llmdctl.findings import UserError
 
 __all__ = ["CatalogProblem", "lint_catalog"]
@@ -122,6 +124,8 @@ class _Linter:
             lint_contributions(entry, file, of_engines | volume_names(entry), names, self._problems)
             if isinstance(entry, Provider) and entry.extends:
                 self._check_extends(entry, file, names, ours)
+            if isinstance(entry, Engine):
+                lint_event_flags(entry, file, self._problems)
             if isinstance(entry, Accelerator):
                 for position, name in enumerate(entry.connectors):
                     names.check("transport", name, file, ("connectors", position), self._problems)
@@ -164,7 +168,7 @@ class _Linter:
                 lint_support_images(entry, file, catalog, self._problems)
             if not isinstance(entry, Guide):
                 continue
-            needed = needed_images(entry, catalog.accelerators)
+            needed = guide_images(entry, catalog.engines, catalog.accelerators)
             for release, found in catalog.images.releases.items():
                 for missing in sorted(needed - set(found.images)):
                     what = f"release set {release} has no image {missing!r}, which the matrix needs"

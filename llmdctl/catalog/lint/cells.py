@@ -68,7 +68,7 @@ def lint_support_images(entry: Accelerator | Provider, file: EntryFile, catalog:
         needed = {
             name
             for engine, accelerator, _ in _combinations(cell)
-            for name in image_names(guide, engine, catalog.accelerator(accelerator).family)
+            for name in image_names(guide, catalog.engine(engine), catalog.accelerator(accelerator).family)
         }
         for missing in sorted(name for name in needed if not any(name in release.images for release in releases)):
             what = f"no release set has an image {missing!r}, which these combinations need"

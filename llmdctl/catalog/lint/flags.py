@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from llmdctl.catalog.lint.problem import Problems
+from llmdctl.catalog.model import Engine
 from llmdctl.catalog.roots import EntryFile
 from llmdctl.engines.tables import FlagTable, known_versions, load_table
 from llmdctl.findings import Path
@@ -32,6 +33,20 @@ def lint_flags_of_any(
     every = [table for tables in by_engine for table in tables]
     for name, fix in _unknown(every, args):
         problems.at(file, (*path, name), f"none of {', '.join(sorted(engines))} has a flag --{name}", fix)
+
+
+def lint_event_flags(engine: Engine, file: EntryFile, problems: Problems) -> None:
+    """Checks the flags by which an engine publishes KV-cache events."""
+    events = engine.kv_events
+    if events is None:
+        return
+    for key, name in (("blockFlag", events.block_flag), ("configFlag", events.config_flag)):
+        for _, fix in _unknown(_tables(engine.name), {name: 1}):
+            what = f"no known version of {engine.name} has a flag --{name}"
+            problems.at(file, ("kvEvents", key), what, fix)
+    lint_flags([engine.name], events.args, file, ("kvEvents", "args"), problems)
+    for version, args in events.args_since.items():
+        lint_flags([engine.name], args, file, ("kvEvents", "argsSince", version), problems)
 
 
 def lint_default_flags(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path as FilePath
 
 from llmdctl.catalog.lint.cells import lint_cells, lint_roles
@@ -11,9 +11,9 @@ from llmdctl.catalog.lint.flags import lint_default_flags
 from llmdctl.catalog.lint.names import Names
 from llmdctl.catalog.lint.problem import Problems
 from llmdctl.catalog.lint.templates import lint_template
-from llmdctl.catalog.model import Accelerator, Guide
+from llmdctl.catalog.model import Guide, When
 from llmdctl.catalog.roots import EntryFile
-from llmdctl.catalog.select import combinations, find_cell, image_names
+from llmdctl.catalog.select import find_cell
 from llmdctl.findings import SourceRef, UserError
 from llmdctl.spec.model import SpecFields
 from llmdctl.spec.paths import find_target
@@ -41,7 +41,18 @@ def lint_guide(guide: Guide, file: EntryFile, templates: list[FilePath], names: 
         lint_default_flags(engines, preset.defaults, file, path, problems)
         lint_roles(preset.defaults, guide, file, path, problems)
         _lint_listed((preset.defaults, guide.defaults), guide, file, path, problems)
+        for index, variant in enumerate(preset.variants):
+            inner = ("presets", name, "variants", index)
+            for position, accelerator in enumerate(variant.accelerators):
+                names.check("accelerator", accelerator, file, (*inner, "accelerators", position), problems)
+            names.check_defaults(variant.defaults, file, (*inner, "defaults"), problems)
+            lint_default_flags(engines, variant.defaults, file, (*inner, "defaults"), problems)
+            lint_roles(variant.defaults, guide, file, (*inner, "defaults"), problems)
     lint_roles(guide.defaults, guide, file, ("defaults",), problems)
+    for index, refusal in enumerate(guide.refused):
+        lint_when(refusal.when, file, ("refused", index, "when"), names, problems)
+        if refusal.when == When() or refusal.when.role is not None:
+            problems.at(file, ("refused", index, "when"), "must name a choice of the stack, and no role")
     for index, made in enumerate(guide.objects):
         lint_when(made.when, file, ("objects", index, "when"), names, problems)
         if not any(_has_template(directory, made.template) for directory in templates):
@@ -98,13 +109,3 @@ def lint_template_files(directories: list[FilePath], problems: Problems) -> None
     """Checks every template below these directories once."""
     for path in sorted({path for directory in directories for path in directory.rglob("*.j2")}):
         lint_template(path, problems)
-
-
-def needed_images(guide: Guide, accelerators: Mapping[str, Accelerator]) -> set[str]:
-    """Image names that the guide's listed combinations need."""
-    return {
-        name
-        for (engine, accelerator, _), _ in combinations(guide)
-        if accelerator in accelerators
-        for name in image_names(guide, engine, accelerators[accelerator].family)
-    }

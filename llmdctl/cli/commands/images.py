@@ -28,6 +28,7 @@ def _group() -> None:
 def list_images(
     guide: Annotated[str | None, typer.Option("--guide", help="Only the images that this guide can use.")] = None,
     release: Annotated[str | None, typer.Option("--release", help="Release set; all when absent.")] = None,
+    files: Annotated[bool, typer.Option("--files", help="Tell the catalog file of each image, in text too.")] = False,
     catalogs: options.CatalogOption = None,
     output: Annotated[Format, typer.Option("-o", "--output", help="Output format.")] = Format.TEXT,
     quiet: options.QuietOption = False,
@@ -42,6 +43,6 @@ def list_images(
     rows = image_list(catalog, guide=guide, release=release)
     options.print_notices(catalog.notices, quiet=quiet)
     if output is Format.TEXT:
-        write_out(image_text(rows))
+        write_out(image_text(rows, files=files))
     else:
         write_data(rows, output)
