@@ -15,6 +15,7 @@ import tools
 HERE = Path(__file__).resolve().parent
 LLMDCTL = str(Path(sys.executable).parent / "llmdctl")
 OBJECTS = 1000
+COUNTS = (100, 1000, 10_000)
 STACK = ["pd-disaggregation", "--accelerator", "nvidia-h200", "--provider", "gke"]
 
 
@@ -79,9 +80,9 @@ def bench_matrix(kubectl: Path, helm: Path, scratch: Path) -> None:
     report("matrix-linear", best["ten"] / (10 * best["once"]), 1.0, f"{best['ten']:.1f} s : 10 x {best['once']:.2f} s")
 
 
-def make_objects(scratch: Path) -> Path:
-    """1,000 objects of built-in kinds in 50 files: our own rendered ones under other names."""
-    seed = scratch / "seed"
+def make_objects(scratch: Path, count: int = OBJECTS) -> Path:
+    """Objects of built-in kinds in 50 files: our own rendered ones under other names."""
+    seed = scratch / f"seed-{count}"
     command = [LLMDCTL, "render", *STACK, "--set", "workload=deployment", "-q", "-o", str(seed)]
     measure.cpu_seconds(command)
     sys.path.insert(0, str(HERE.parent))
@@ -90,16 +91,16 @@ def make_objects(scratch: Path) -> Path:
 
     kinds = {"Deployment", "Service", "ConfigMap", "ServiceAccount", "Role", "RoleBinding"}
     originals = [doc.object for doc in read_paths([str(seed)]).documents if doc.object["kind"] in kinds]
-    target = scratch / "objects"
+    target = scratch / f"objects-{count}"
     target.mkdir()
     batch: list[dict[str, Any]] = []
-    for number in range(OBJECTS):
+    for number in range(count):
         obj = copy.deepcopy(originals[number % len(originals)])
         obj["metadata"]["name"] = f"{obj['metadata']['name'][:40]}-{number}"
         # A namespace of its own: objects that share labels are a finding, and this measures clean input.
         obj["metadata"]["namespace"] = f"bench-{number}"
         batch.append(obj)
-        if len(batch) == OBJECTS // 50:
+        if len(batch) == count // 50:
             (target / f"{number:04}.yaml").write_text("---\n".join(map(emit_yaml, batch)), encoding="utf-8")
             batch = []
     return target
@@ -155,6 +156,23 @@ def bench_go(objects: Path, scratch: Path, kubeconform: Path) -> None:
     report("validate-go", best["llmdctl"] / best["kubeconform"], 1.5, detail)
 
 
+def bench_curve(scratch: Path) -> None:
+    """Whether ten times the objects take ten times as long, the memory that they take, and what a second process saves.
+
+    Differences are compared, so that the start-up does not count.
+    """
+    folders = {count: make_objects(scratch, count) for count in COUNTS}
+    commands = {str(count): [[LLMDCTL, "validate", str(path), "-q"]] for count, path in folders.items()}
+    best = measure.interleaved(commands, runs=5)
+    few, some, many = (best[str(count)] for count in COUNTS)
+    peaks = {count: measure.peak_mib(commands[str(count)][0]) for count in COUNTS}
+    detail = ", ".join(f"{count:,}: {best[str(count)]:.2f} s {peaks[count]:.0f} MiB" for count in COUNTS)
+    report("validate-curve", (many - some) / (10 * (some - few)), 1.0, detail)
+    most = commands[str(COUNTS[-1])][0]
+    wall = measure.interleaved({"1": [most], "2": [[*most, "--jobs", "2"]]}, runs=5, wall=True)
+    report("validate-jobs", wall["2"] / wall["1"], 1.0, f"{wall['2']:.2f} s : {wall['1']:.2f} s by the clock")
+
+
 def main() -> None:
     """Runs what can be run here and names the rest."""
     found = tools.kubectl_and_helm()
@@ -168,6 +186,7 @@ def main() -> None:
             bench_help(found[1])
             bench_render(found[0], found[1], scratch)
             bench_matrix(found[0], found[1], scratch)
+        bench_curve(scratch)
         objects = make_objects(scratch)
         bench_python(objects, scratch)
         if isinstance(conform, str):

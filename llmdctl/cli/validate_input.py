@@ -54,12 +54,12 @@ class Inputs:
         if not self.chart and (self.values or self.settings or self.release_name):
             raise UserError("--values, --set and --release-name are for a chart", fix="name it with --helm CHART")
 
-    def read(self, kube_version: str, replaced: Mapping[str, bytes] | None = None) -> Reading:
+    def read(self, kube_version: str, replaced: Mapping[str, bytes] | None = None, jobs: int = 1) -> Reading:
         """Reads all but the cluster. Each place is one input of its own, in which no object may be twice.
 
         `replaced` holds what is read in place of files.
         """
-        reading = read_paths(self.paths, replaced)
+        reading = read_paths(self.paths, replaced, jobs=jobs)
         if self.kustomizations or self.chart:
             from llmdctl.manifest.tools import HelmChart, read_chart, read_kustomization
 
@@ -91,7 +91,7 @@ class Inputs:
         from llmdctl.validate.pipeline import validate
         from llmdctl.validate.scope import require_objects, without_ignore_files
 
-        reading = self.read(options.kube_version if kube_version_given else "", replaced)
+        reading = self.read(options.kube_version if kube_version_given else "", replaced, options.jobs)
         documents = without_ignore_files(reading.require())
         if self.cluster is not None:
             return self._live(self.cluster, reading, options, kube_version_given)

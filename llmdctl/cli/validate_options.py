@@ -116,6 +116,12 @@ Outputs = Annotated[
         help="text, json, yaml, junit, sarif, github or markdown; repeatable.",
     ),
 ]
+Jobs = Annotated[
+    int,
+    typer.Option(
+        "--jobs", metavar="N", min=0, help="Processes that read and check many files; 0 is one for each core."
+    ),
+]
 Quiet = Annotated[bool, typer.Option("-q", "--quiet", help="One line a finding.")]
 Verbose = Annotated[
     int, typer.Option("-v", "--verbose", count=True, help="Also list what was skipped, ignored or unresolved.")

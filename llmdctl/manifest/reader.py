@@ -11,6 +11,7 @@ from llmdctl.manifest.document import Document
 from llmdctl.manifest.duplicates import duplicate_objects, is_list_object, repeated_key_findings
 from llmdctl.manifest.files import STDIN, check_text, expand_path, read_bytes
 from llmdctl.manifest.jsontext import read_json
+from llmdctl.manifest.parallel import map_chunks
 from llmdctl.manifest.raw import RawDocument, Scalars
 from llmdctl.manifest.rules import NOT_AN_OBJECT
 from llmdctl.manifest.simple import Lines, read_simple
@@ -50,32 +51,49 @@ def read_text(text: str | bytes, file: str) -> Reading:
     return reading
 
 
-def read_paths(paths: Sequence[str], replaced: Mapping[str, bytes] | None = None) -> Reading:
+PARALLEL_FILES = 16
+"""Fewer files than this are read in one process: starting others takes longer."""
+
+
+def read_paths(paths: Sequence[str], replaced: Mapping[str, bytes] | None = None, *, jobs: int = 1) -> Reading:
     """Reads files, directories (`*.yaml`, `*.yml`, `*.json` below them, sorted) and `-` for stdin.
 
     Each path is one input of its own: an object that stands in it twice, also in two files of a directory, is YML002.
     The same object in two paths is not, since overlays of one stack may be checked together. `replaced` holds what is
-    read in place of files.
+    read in place of files. Many files are read by `jobs` processes.
     """
-    reading, lines = Reading(), Lines(Scalars())
+    inputs = []
     for path in paths:
-        one_input = Reading()
-        for file in expand_path(path, one_input.errors):
-            _read_file(file, one_input, lines, replaced or {})
+        errors: list[UserError] = []
+        inputs.append((list(expand_path(path, errors)), errors))
+    given = replaced or {}
+    files = [file for names, _ in inputs for file in names]
+
+    def read_files(names: Sequence[str]) -> list[Reading]:
+        lines = Lines(Scalars())
+        return [_read_file(name, lines, given) for name in names]
+
+    several = jobs if len(files) >= PARALLEL_FILES and STDIN not in files else 1
+    readings = iter([reading for chunk in map_chunks(read_files, files, several) for reading in chunk])
+    whole = Reading()
+    for names, errors in inputs:
+        one_input = Reading(errors=errors)
+        for _ in names:
+            one_input.add(next(readings))
         one_input.findings += duplicate_objects(one_input.documents)
-        reading.add(one_input)
-    return reading
+        whole.add(one_input)
+    return whole
 
 
-def _read_file(file: str, reading: Reading, lines: Lines, replaced: Mapping[str, bytes]) -> None:
+def _read_file(file: str, lines: Lines, replaced: Mapping[str, bytes]) -> Reading:
     try:
         data = replaced[file] if file in replaced else read_bytes(file)
     except UserError as error:
-        reading.errors.append(error)
-        return
-    reading.add(_read_one(data, file, lines))
+        return Reading(errors=[error])
+    reading = _read_one(data, file, lines)
     if file == STDIN or file in replaced:
         reading.texts[file] = data
+    return reading
 
 
 def _read_one(text: str | bytes, file: str, lines: Lines) -> Reading:

@@ -101,7 +101,7 @@ def identity(template: PodTemplate) -> tuple[tuple[str, str], ...]:
 
 
 def sibling_groups(templates: Sequence[PodTemplate]) -> Iterator[Group]:
-    """Groups of serving templates that no pool binds: those whose labels name the same stack.
+    """Groups of serving templates that no pool binds: those whose labels name the same stack, in one namespace.
 
     Where one file holds prefill and decode servers of a stack, they belong to each other and not to those of other
     files: charts and overlays often differ in nothing but their names.
@@ -109,9 +109,18 @@ def sibling_groups(templates: Sequence[PodTemplate]) -> Iterator[Group]:
     by_stack: dict[tuple[tuple[str, str], ...], list[PodTemplate]] = defaultdict(list)
     for template in templates:
         by_stack[identity(template)].append(template)
-    for stack, members in by_stack.items():
-        if stack and len(members) > 1:
-            yield from (Group(tuple(part)) for part in split_by_file(members) if len(part) > 1)
+    for stack, everywhere in by_stack.items():
+        for members in _split_by_namespace(everywhere) if stack else ():
+            if len(members) > 1:
+                yield from (Group(tuple(part)) for part in split_by_file(members) if len(part) > 1)
+
+
+def _split_by_namespace(members: list[PodTemplate]) -> list[list[PodTemplate]]:
+    """The members by namespace; all together when one states none, since it goes where it is applied."""
+    namespaces: dict[str, list[PodTemplate]] = defaultdict(list)
+    for member in members:
+        namespaces[member.namespace].append(member)
+    return [members] if "" in namespaces else list(namespaces.values())
 
 
 def split_by_file(members: list[PodTemplate]) -> list[list[PodTemplate]]:

@@ -131,6 +131,18 @@ def test_a_pool_pairs_what_it_picks_and_a_stack_what_its_labels_name() -> None:
     assert not View(documents(prefill(labels={"llm-d.ai/model": "a"}), decode(labels={"llm-d.ai/model": "b"}))).pairs
 
 
+def test_stacks_of_one_name_in_two_namespaces_are_not_compared() -> None:
+    objects = [
+        {**item, "metadata": {**item["metadata"], "namespace": namespace}}
+        for namespace in ("staging", "prod")
+        for item in (prefill(), decode())
+    ]
+    pairs = View(documents(*objects)).pairs
+    assert [(pair.prefill.namespace, pair.decode.namespace) for pair in pairs] == [
+        ("staging", "staging"), ("prod", "prod"),
+    ]  # fmt: skip
+
+
 def test_cross_file_pairs_need_a_stated_namespace() -> None:
     files = ["pool", "a", "a", "b", "b"]
 

@@ -51,6 +51,7 @@ def validate(
     ignore_file: opt.IgnoreFile = "",
     baseline: opt.BaselineFile = "",
     write_baseline: opt.WriteBaseline = "",
+    jobs: opt.Jobs = 1,
     fix: opt.Fix = False,
     write: opt.Write = False,
     fail_on: opt.FailOnOption = opt.FailOn.ERROR,
@@ -78,6 +79,7 @@ def validate(
     from llmdctl.cli.validate_fix import check_fix_options, run_fix
     from llmdctl.cli.validate_input import ClusterInput, Inputs
     from llmdctl.findings import Severity, UserError
+    from llmdctl.manifest.parallel import processes
     from llmdctl.validate.registry import all_rules
     from llmdctl.validate.scope import require_coverage
     from llmdctl.validate.select import parse_selection
@@ -91,7 +93,7 @@ def validate(
         raise UserError("options of a cluster without a cluster", fix="add --from-cluster")
     inputs.check()
     options = _options(kube_version, release, crds or [], complete, engine_version or [], ignore_file)
-    options = replace(options, selection=parse_selection(only or [], skip or []))
+    options = replace(options, selection=parse_selection(only or [], skip or []), jobs=processes(jobs))
     known = Known(baseline, write_baseline)
     threshold = _threshold(fail_on)
 
