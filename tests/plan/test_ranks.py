@@ -129,17 +129,20 @@ def test_sizes_that_cannot_work_are_refused(make_plan: Any, spec: dict[str, Any]
 
 
 SIZES = st.tuples(
-    st.sampled_from([1, 2, 4, 8]), st.sampled_from([1, 2, 4, 8]), st.sampled_from([1, 2, 4]), st.booleans()
+    st.sampled_from([1, 2, 4, 8]),
+    st.sampled_from([1, 2, 4, 8]),
+    st.sampled_from([1, 2, 4]),
+    st.sampled_from(["perRank", "hybrid", "leader"]),
 ).filter(lambda sizes: sizes[0] * sizes[1] <= 8)
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(SIZES, st.integers(1, 3), st.sampled_from(["generic", "gke", "coreweave"]))
 def test_every_number_follows_from_the_sizes(
-    make_plan: Any, catalog: Catalog, sizes: tuple[int, int, int, bool], replicas: int, provider: str
+    make_plan: Any, catalog: Catalog, sizes: tuple[int, int, int, str], replicas: int, provider: str
 ) -> None:
-    tensor, local, pods, hybrid = sizes
-    spec = parallel(tensor=tensor, data=local * pods, dataLocal=local, loadBalancing="hybrid" if hybrid else "perRank")
+    tensor, local, pods, form = sizes
+    spec = parallel(tensor=tensor, data=local * pods, dataLocal=local, loadBalancing=form)
     spec["roles"]["decode"]["replicas"] = replicas
     for name in ROLES:
         # Sizes of all kinds are wanted here, whether or not the model would fit.
@@ -148,13 +151,18 @@ def test_every_number_follows_from_the_sizes(
     objects = render(plan, catalog.template_dirs(WIDE)).objects
     pool = next(item for item in objects if item["kind"] == "InferencePool")
     targets = [port["number"] for port in pool["spec"]["targetPorts"]]
-    ranked = not hybrid and local > 1
+    ranked = form == "perRank" and local > 1
+    led = form == "leader" and pods > 1
     assert targets == list(range(8000, 8000 + (local if ranked else 1)))
     (workload,) = [item for item in objects if item["kind"] == "DisaggregatedSet"]
     for found in workload["spec"]["roles"]:
         template = found["spec"]["leaderWorkerTemplate"]
-        pod = template["workerTemplate"]["spec"]
+        assert ("leaderTemplate" in template) == led
+        pod = template["leaderTemplate" if led else "workerTemplate"]["spec"]
         (container,) = pod["containers"]
+        (worker,) = template["workerTemplate"]["spec"]["containers"]
+        assert ("--headless" in worker["args"]) == led
+        assert worker["resources"] == container["resources"]
         base = 8200 if found["name"] == "decode" else 8000
         given_flags = flags(role(plan, found["name"]))
         assert template["size"] == pods

@@ -30,6 +30,8 @@ STACKS: dict[str, dict[str, str]] = {
     "precise-sglang": {"guide": "precise-prefix-cache-routing", "engine": "sglang"},
     "wide-ep": {"guide": "wide-ep"},
     "wide-ep-amd": {"guide": "wide-ep", "accelerator": "amd-mi355x"},
+    "wide-ep-leader": {"guide": "wide-ep", "accelerator": "intel-xpu"},
+    "pd-slices": {"guide": "pd-disaggregation", "accelerator": "google-tpu-v7x", "provider": "gke-tpu-slices"},
     "topology": {"guide": "topology-aware-accelerators"},
 }
 """One stack for each shape that we render, by the values that make it."""

@@ -31,6 +31,8 @@ def _other_protocol(objects: Objects) -> None:
 def _sizes(objects: Objects) -> None:
     if objects.all("DisaggregatedSet", "wide-ep"):
         raise NotHere("latent attention is the same on every rank")
+    if "google.com/tpu" in objects.engine("prefill")["resources"].get("limits", {}):
+        raise NotHere("only NIXL's pairs of sizes are known")
     flag_value(objects.engine("decode"), "--tensor-parallel-size")
     set_flag(objects.engine("prefill"), "--tensor-parallel-size", "3")
 
