@@ -59,6 +59,10 @@ def parse_outputs(values: Sequence[str]) -> list[Output]:
     outputs = [_parse_output(value) for value in values] or [Output(ReportFormat.TEXT)]
     if sum(1 for output in outputs if output.path is None) > 1:
         raise UserError("two output formats go to stdout", fix="give one of them a file: -o json=report.json")
+    paths = [output.path for output in outputs if output.path is not None]
+    twice = next((path for index, path in enumerate(paths) if path in paths[:index]), None)
+    if twice is not None:
+        raise UserError(f"two output formats go to {twice}", fix="give each a file of its own")
     return outputs
 
 

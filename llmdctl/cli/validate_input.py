@@ -29,7 +29,7 @@ class ClusterInput:
 
 @frozen
 class Inputs:
-    """Every place that objects come from."""
+    """Every place that objects come from. `cluster_given` are the cluster's options, asked for or not."""
 
     paths: Sequence[str] = ()
     kustomizations: Sequence[str] = ()
@@ -39,6 +39,7 @@ class Inputs:
     release_name: str = ""
     namespace: str = ""
     cluster: ClusterInput | None = None
+    cluster_given: ClusterInput = ClusterInput()
 
     @property
     def is_local(self) -> bool:
@@ -53,6 +54,12 @@ class Inputs:
             )
         if not self.chart and (self.values or self.settings or self.release_name):
             raise UserError("--values, --set and --release-name are for a chart", fix="name it with --helm CHART")
+        if self.cluster is None and self.cluster_given != ClusterInput():
+            raise UserError("options of a cluster without a cluster", fix="add --from-cluster")
+        if self.namespace and not self.chart and self.cluster is None:
+            raise UserError(
+                "--namespace is for a cluster or a chart", fix="state the namespace in the files, or add --from-cluster"
+            )
 
     def read(self, kube_version: str, replaced: Mapping[str, bytes] | None = None, jobs: int = 1) -> Reading:
         """Reads all but the cluster. Each place is one input of its own, in which no object may be twice.

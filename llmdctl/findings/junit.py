@@ -53,10 +53,12 @@ def _fails(finding: Finding, threshold: Severity | None) -> bool:
 def _case(finding: Finding, fails: bool) -> Iterator[str]:
     about = finding.object or ObjectRef()
     name = " ".join(filter(None, (finding.code, str(about), finding.pointer)))
-    where = {"file": finding.source.file} if finding.source else {}
-    if finding.source and finding.source.line:
-        where["line"] = str(finding.source.line)
-    classname = finding.source.file if finding.source else _SUITE
+    source = finding.source
+    file = (source.template or source.file) if source else ""
+    where = {"file": file} if file else {}
+    if source and source.line and not source.template:
+        where["line"] = str(source.line)
+    classname = file or _SUITE
     yield f"    <testcase {_attributes(classname=classname, name=name, **where)}>"
     text = "\n".join(_xml(line) for line in _lines(finding))
     if fails:

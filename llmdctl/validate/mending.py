@@ -9,14 +9,14 @@ from llmdctl.manifest.document import Document
 from llmdctl.schema import KindSchema, SchemaStore, Unserved, Violation
 
 
-def edits_for(document: Document, violation: Violation) -> tuple[Edit, ...]:
+def edits_for(document: Document, violation: Violation, schema: KindSchema) -> tuple[Edit, ...]:
     """The edits that mend a violation of the schema, or none."""
     at = document.place(*violation.path)
     value = value_at(document.object, violation.path)
     match violation.kind:
         case "unknown" if violation.certain:
             parent = value_at(document.object, violation.path[:-1])
-            if isinstance(parent, dict) and violation.suggestion not in parent:
+            if isinstance(parent, dict) and violation.suggestion not in parent and _fits(document, violation, schema):
                 return (Edit(Op.RENAME, at, violation.suggestion),)
         case "enum" if violation.certain:
             return (Edit(Op.REPLACE, at, violation.suggestion),)
@@ -29,6 +29,24 @@ def edits_for(document: Document, violation: Violation) -> tuple[Edit, ...]:
         case "duplicate":
             return _repeated(document, violation.path)
     return ()
+
+
+def _fits(document: Document, violation: Violation, schema: KindSchema) -> bool:
+    """True when the value of a misspelt field has the type that the right field wants."""
+    path = (*violation.path[:-1], violation.suggestion)
+    renamed = _renamed(document.object, violation.path, violation.suggestion)
+    found = schema.check(renamed).violations
+    return not any(other.kind in ("type", "null") and other.path == path for other in found)
+
+
+def _renamed(value: Any, path: Path, name: str) -> Any:
+    """A copy, as deep as the path, with its last key under another name."""
+    step = path[0]
+    if isinstance(value, list):
+        return [_renamed(item, path[1:], name) if index == step else item for index, item in enumerate(value)]
+    if len(path) == 1:
+        return {name if key == step else key: item for key, item in value.items()}
+    return {key: _renamed(item, path[1:], name) if key == step else item for key, item in value.items()}
 
 
 def _retyped(at: Any, value: Any, text: str) -> tuple[Edit, ...]:
@@ -62,6 +80,9 @@ def edits_for_version(document: Document, unserved: Unserved, store: SchemaStore
     if len(unserved.versions) != 1 or not isinstance(document.object, dict):
         return ()
     version = unserved.versions[0]
+    if unserved.kind == "PodDisruptionBudget" and not value_at(document.object, ("spec", "selector")):
+        # An empty selector matched no pod in policy/v1beta1, and matches all in policy/v1.
+        return ()
     schema = store.lookup(version, unserved.kind)
     if not isinstance(schema, KindSchema) or schema.check({**document.object, "apiVersion": version}).violations:
         return ()

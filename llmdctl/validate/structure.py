@@ -99,7 +99,7 @@ def check_structure(document: Document, store: SchemaStore) -> StructureResult:
         finding = _unserved_finding(document, schema, store)
         return StructureResult([finding], document.object, None, f"{ref.api_version} {ref.kind} is not served")
     result = schema.check(document.object)
-    findings = [_finding(document, violation) for violation in result.violations]
+    findings = [_finding(document, violation, schema) for violation in result.violations]
     return StructureResult(findings, result.object, schema)
 
 
@@ -116,14 +116,14 @@ def _identity_findings(document: Document) -> list[tuple[Finding, Place]]:
     return found
 
 
-def _finding(document: Document, violation: Violation) -> tuple[Finding, Place]:
+def _finding(document: Document, violation: Violation, schema: KindSchema) -> tuple[Finding, Place]:
     code = _CODES.get(violation.kind, "SCH004")
     suggestion = violation.suggestion
     # A summary that already carries the suggestion says enough in its title.
     fix = f"write {suggestion}" if suggestion else ""
     place = document.place(*violation.path)
     why = f"the API server: {violation.message}"
-    return _report(code, place, violation.summary, why, fix, edits_for(document, violation))
+    return _report(code, place, violation.summary, why, fix, edits_for(document, violation, schema))
 
 
 def _unserved_finding(document: Document, schema: Unserved, store: SchemaStore) -> tuple[Finding, Place]:

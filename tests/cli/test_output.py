@@ -40,7 +40,9 @@ def test_outputs() -> None:
     ]
 
 
-@pytest.mark.parametrize("values", [["jsn"], ["json="], ["json", "text"], ["text", "yaml=-"], [""]])
+@pytest.mark.parametrize(
+    "values", [["jsn"], ["json="], ["json", "text"], ["text", "yaml=-"], ["json=a", "sarif=a"], [""]]
+)
 def test_outputs_that_make_no_sense(values: list[str]) -> None:
     with pytest.raises(UserError) as caught:
         parse_outputs(values)

@@ -140,6 +140,12 @@ def test_rules_mend_ports_labels_and_flags(cli: Cli, tmp_path: Path) -> None:
 
 
 AMBIGUOUS = {
+    "a field whose value does not fit the one that is near": (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  containers:\n  - {name: a, image: i, port: 80}\n"
+    ),
+    "a budget without a selector": (
+        "apiVersion: policy/v1beta1\nkind: PodDisruptionBudget\nmetadata: {name: x}\nspec:\n  maxUnavailable: 1\n"
+    ),
     "a label that has another value": CASES["a label that the selector names"][0].replace(
         "        app: x\n", "        app: z\n"
     ),

@@ -93,6 +93,11 @@ def test_something_must_be_read_and_options_need_their_input(cli: Cli) -> None:
         assert "name it with --helm CHART" in result.err
 
 
+def test_a_namespace_needs_something_that_it_is_for(cli: Cli) -> None:
+    result = cli("validate", "-", "-n", "llm-d")
+    assert (result.code, "--namespace is for a cluster or a chart" in result.err) == (2, True)
+
+
 def test_a_kustomization_is_built_by_kubectl_or_else_by_kustomize(
     cli: Cli, tmp_path: Path, programs: Callable[[str, str], None]
 ) -> None:
