@@ -123,6 +123,7 @@ class Inputs:
             kube_version=options.kube_version if kube_version_given else live.kube_version,
             complete=options.complete or live.inventory.complete,
             accepted=live.accepted,
+            crds=(*live.definitions, *options.crds),
         )
         # There is no text to look positions up in.
         texts = {**reading.texts, **dict.fromkeys(live.accepted, b"")}

@@ -1,7 +1,7 @@
 """The client seam: apply, membership, wait, revisions. Knows no guide."""
 
 from llmdctl.cluster.client import Access, Reader, Refused, connect
-from llmdctl.cluster.inventory import PREFIX, Inventory, kinds_read, merge, read_inventory
+from llmdctl.cluster.inventory import PREFIX, Inventory, kinds_read, merge, read_definitions, read_inventory
 
 __all__ = [
     "PREFIX",
@@ -12,5 +12,6 @@ __all__ = [
     "connect",
     "kinds_read",
     "merge",
+    "read_definitions",
     "read_inventory",
 ]

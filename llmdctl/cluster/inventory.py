@@ -13,7 +13,7 @@ from llmdctl.cluster.client import Reader, Refused
 from llmdctl.findings import ClusterError, ObjectRef, SkippedCheck, SourceRef
 from llmdctl.findings.frozen import frozen
 from llmdctl.manifest import Document
-from llmdctl.schema.builtin import is_namespaced
+from llmdctl.schema.builtin import is_namespaced, minors_of
 from llmdctl.schema.custom import bundled_kinds
 
 PREFIX = "cluster:"
@@ -33,6 +33,7 @@ _WRITTEN_BY_SERVER = frozenset(
     ("creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
 )
 _INJECTED = frozenset(("kube-root-ca.crt", "openshift-service-ca.crt"))
+_CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _PAGE = 500
 _GONE = 410
 
@@ -44,6 +45,7 @@ class Resource:
     api_version: str
     kind: str
     plural: str
+    namespaced: bool = True
 
 
 @frozen
@@ -93,6 +95,35 @@ def read_inventory(reader: Reader, namespace: str) -> Inventory:
     return Inventory(tuple(documents), _minor(version), tuple(skipped))
 
 
+def read_definitions(reader: Reader, documents: Sequence[Document]) -> tuple[Document, ...]:
+    """The cluster's own CRDs of the custom kinds among `documents`: it may have others than those bundled here.
+
+    A CRD that may not be read, or is not there, is left out.
+    """
+    wanted: dict[str, set[str]] = {}
+    for document in documents:
+        version, kind = document.ref.api_version, document.ref.kind
+        if "." in version.partition("/")[0] and not minors_of(version, kind):
+            wanted.setdefault(version, set()).add(kind)
+    found = []
+    for version, kinds in wanted.items():
+        group = version.partition("/")[0]
+        for resource in _resources_in(_maybe(reader, f"/apis/{version}"), version, kinds):
+            name = f"{resource.plural}.{group}"
+            crd = _maybe(reader, f"{_CRDS}/{name}")
+            if isinstance(crd, dict):
+                crd = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", **crd}
+                found.append(Document(crd, SourceRef(f"{PREFIX}{name}")))
+    return tuple(found)
+
+
+def _maybe(reader: Reader, path: str) -> Any:
+    try:
+        return reader.get(path)
+    except Refused:
+        return None
+
+
 def _minor(version: Any) -> str:
     parts = [str(version.get(key, "")) if isinstance(version, Mapping) else "" for key in ("major", "minor")]
     # Providers write "36+".
@@ -114,12 +145,16 @@ def _served(reader: Reader) -> Iterator[Resource]:
                     yield resource
 
 
-def _resources(reader: Reader, path: str, version: str, wanted: frozenset[str] | set[str]) -> list[Resource]:
-    return [
-        Resource(version, item["kind"], item["name"])
-        for item in _items(reader.get(path), "resources")
-        if item.get("namespaced") and item.get("kind") in wanted and "/" not in item["name"]
-    ]
+def _resources(reader: Reader, path: str, version: str, wanted: frozenset[str] | set[str]) -> Iterator[Resource]:
+    """The wanted kinds of one version that live in namespaces."""
+    return (resource for resource in _resources_in(reader.get(path), version, wanted) if resource.namespaced)
+
+
+def _resources_in(listed: Any, version: str, wanted: frozenset[str] | set[str]) -> Iterator[Resource]:
+    for item in _items(listed, "resources"):
+        kind, name = item.get("kind"), item.get("name")
+        if kind in wanted and isinstance(kind, str) and isinstance(name, str) and "/" not in name:
+            yield Resource(version, kind, name, item.get("namespaced") is True)
 
 
 def _items(value: Any, key: str) -> Sequence[Mapping[str, Any]]:

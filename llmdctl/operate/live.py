@@ -5,23 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from llmdctl.cluster import PREFIX, Access, Inventory, connect, merge, read_inventory
+from llmdctl.cluster import PREFIX, Access, Inventory, connect, merge, read_definitions, read_inventory
 from llmdctl.findings import Finding, Report, SourceRef, Suppressed, SuppressedBy, UserError
 from llmdctl.findings.frozen import frozen
 from llmdctl.manifest import Document
 from llmdctl.schema import SUPPORTED_MINORS
+from llmdctl.validate.crds import check_crds
 
 
 @frozen
 class Live:
     """Objects of a cluster together with local ones, and what is to be told about the reading.
 
-    `namespace` is where local objects without one go; `kube_version` the minor to check against.
+    `kube_version` is the minor to check against, `definitions` the cluster's CRDs of the local objects.
     """
 
     documents: tuple[Document, ...]
     inventory: Inventory
     kube_version: str
+    definitions: tuple[Document, ...] = ()
     notice: str = ""
 
     @property
@@ -43,7 +45,17 @@ def read_live(access: Access, namespace: str, all_namespaces: bool, local: Seque
     notice = ""
     if minor != inventory.minor:
         notice = f"the cluster runs Kubernetes {inventory.minor}, which is not known here; {minor} is used instead"
-    return Live(tuple(documents), inventory, minor, notice)
+    definitions = tuple(crd for crd in read_definitions(reader, local) if _is_usable(crd))
+    return Live(tuple(documents), inventory, minor, definitions, notice)
+
+
+def _is_usable(crd: Document) -> bool:
+    try:
+        check_crds([crd])
+    except UserError:
+        # A cluster may serve a CRD of a form that ours can't read; the bundled one is used then.
+        return False
+    return True
 
 
 def nearest_minor(minor: str) -> str:

@@ -1,6 +1,6 @@
 """`llmdctl validate --from-cluster`, with the real client against a loopback server that gives recorded answers.
 
-None of these tests met a real API server: their names say `_simulated`.
+None of these tests met a real API server: their names say `_simulated`. test_from_real_cluster.py has those that did.
 """
 
 from __future__ import annotations
