@@ -163,6 +163,14 @@ class ControlPlane:
                 found.append(f"{obj['kind']}/{obj['metadata'].get('name')}: {answer.code} {answer.body}")
         return found
 
+    def apply(self, objects: Iterable[Mapping[str, Any]], manager: str = "test") -> None:
+        """Applies objects on the server's side. Raises AssertionError for what it refuses."""
+        for obj in objects:
+            name = urllib.parse.quote(obj["metadata"]["name"], safe="")
+            path = f"{self.path_of(obj)}/{name}?fieldManager={manager}&fieldValidation=Strict"
+            answer = self.request("PATCH", path, obj, "application/apply-patch+yaml")
+            assert answer.code in (200, 201), answer.body
+
     def path_of(self, obj: Mapping[str, Any]) -> str:
         """The collection that an object belongs to. Raises KeyError for a kind that the server lacks."""
         api_version = obj["apiVersion"]
