@@ -29,14 +29,8 @@ ROOT = Path(__file__).resolve().parent.parent
 CORPUS = ROOT.parent / "shared" / "corpus" / "server-verdicts" / "verdicts.jsonl.gz"
 MINOR, RELEASE = "1.36", "1.0"
 
-CEL = "x-kubernetes-validations are not evaluated yet"
 ZERO_VALUES = "LWS's mutating webhook reads the object into Go types, which turns what is missing into an empty value"
 OUT_OF_REACH = {
-    ("DeviceClass/dranet-rdma", "odd-string", "spec.selectors.0.cel.expression"): CEL,
-    ("DisaggregatedSet/pd", "delete", "spec.roles.0.spec"): CEL,
-    ("InferencePool/pool", "duplicate-item", "spec.targetPorts"): CEL,
-    ("HTTPRoute/route", "duplicate-item", "spec.parentRefs"): CEL,
-    ("HTTPRoute/route", "odd-string", "spec.rules.0.matches.0.path.value"): CEL,
     ("InferencePool/pool", "delete", "spec.endpointPickerRef"): "the server had a newer inference extension than 1.5",
     ("LeaderWorkerSet/prefill", "null", "spec.leaderWorkerTemplate.workerTemplate.spec"): ZERO_VALUES,
     ("LeaderWorkerSet/prefill", "empty-object", "spec.leaderWorkerTemplate.workerTemplate"): ZERO_VALUES,

@@ -1,9 +1,16 @@
-"""Patterns of CRDs are RE2; Python's `re` reads them after a small translation."""
+"""Patterns of CRDs and of CEL are RE2, which takes time in proportion to the text.
+
+Python's `re` is faster on a short text, after a small translation, but can take for ever: it gets only those patterns
+that can't make it. The rest is RE2's own.
+"""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
+from re import _constants  # type: ignore[attr-defined]
+from re import _parser as sre_parse  # type: ignore[attr-defined]
+from typing import Any
 
 _FLAGS = re.compile(r"\(\?([imsU]+)\)")
 _POSIX = {
@@ -20,13 +27,112 @@ _POSIX = {
 _POSIX_CLASS = re.compile(r"\[:(\w+):\]")
 
 
+MAXREPEAT = int(_constants.MAXREPEAT)
+SHORT = 512
+"""Up to so many characters `re` may take a text that harmless patterns walk through more than once."""
+_MANY = 8
+"""Repetitions up to this count as bounded."""
+_MOST = 1000
+"""RE2 refuses to repeat more often, unless without end."""
+
+
+class Pattern:
+    """A compiled pattern, for an unanchored search."""
+
+    __slots__ = ("_compiled", "_python", "_text")
+
+    def __init__(self, text: str, python: re.Pattern[str] | None, compiled: Any) -> None:
+        self._text = text
+        self._python = python
+        self._compiled = compiled
+
+    def _for(self, text: str) -> Any:
+        if self._python is not None and len(text) <= SHORT:
+            return self._python
+        if self._compiled is None:
+            self._compiled = _re2(self._text)
+        return self._compiled
+
+    def matches(self, text: str) -> bool:
+        """True when the pattern is found anywhere."""
+        return self._for(text).search(text) is not None
+
+    def search(self, text: str) -> str | None:
+        """The first match, None when there is none."""
+        found = self._for(text).search(text)
+        return None if found is None else str(found.group(0))
+
+    def findall(self, text: str) -> list[str]:
+        """All matches, from left to right, that don't overlap."""
+        return [str(found.group(0)) for found in self._for(text).finditer(text)]
+
+
 @lru_cache(maxsize=2048)
-def compile_re2(pattern: str) -> re.Pattern[str] | None:
-    """The pattern for an unanchored search, or None when `re` cannot express it (then nothing can be said)."""
+def compile_re2(pattern: str) -> Pattern | None:
+    """The pattern, or None when RE2 refuses it."""
+    harmless = _python(pattern)
+    if harmless is not None:
+        return Pattern(pattern, harmless, None)
+    compiled = _re2(pattern)
+    return None if compiled is None else Pattern(pattern, None, compiled)
+
+
+def _re2(pattern: str) -> Any:
+    # Imported here: most runs meet only patterns that `re` may take.
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
     try:
-        return re.compile(translate(pattern), re.ASCII)
-    except re.error:
+        return re2.compile(pattern, options)
+    except re2.error:
         return None
+
+
+def _python(pattern: str) -> re.Pattern[str] | None:
+    """The pattern for `re`, or None where that might run for long, or doesn't read it as RE2 does."""
+    if _ONLY_PYTHON.search(pattern):
+        return None
+    try:
+        compiled = re.compile(translate(pattern), re.ASCII)
+        tree = sre_parse.parse(translate(pattern), re.ASCII)
+    except (re.error, OverflowError, RecursionError):
+        return None
+    return compiled if _is_harmless(tree) else None
+
+
+_ONLY_PYTHON = re.compile(r"\\(?:[1-9AGKNZpPQECXk]|x\{)|\(\?(?:[=!(>#P]|<[=!])|[*+?}]\+|\[\[:\^|\(\?[imsU]*-")
+"""What only one of the two has, or reads otherwise: look-around, back-references, possessive repetition, classes."""
+
+
+def _is_harmless(tree: Any) -> bool:
+    """True when `re` needs about the square of the text's length at most.
+
+    Nothing that repeats may hold a choice or another repetition, and at most two parts may repeat many times; a search
+    that may start anywhere counts as one.
+    """
+    starts = next(iter(tree), None)
+    many = 0 if starts is not None and str(starts[1]) in ("AT_BEGINNING", "AT_BEGINNING_STRING") else 1
+
+    def walk(part: Any, *, repeated: bool) -> bool:
+        nonlocal many
+        for operation, argument in part:
+            name = str(operation)
+            if name in ("MAX_REPEAT", "MIN_REPEAT"):
+                most = argument[1]
+                many += most > _MANY
+                if repeated or many > 2 or _MOST < most < MAXREPEAT:
+                    return False
+                if not walk(argument[2], repeated=most > 1):
+                    return False
+            elif name == "BRANCH":
+                if repeated or not all(walk(branch, repeated=repeated) for branch in argument[1]):
+                    return False
+            elif name == "SUBPATTERN" and not walk(argument[3], repeated=repeated):
+                return False
+        return True
+
+    return walk(tree, repeated=False)
 
 
 def translate(pattern: str) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from llmdctl.schema.fault import HERE, Fault, should, show, wrong_type
 from llmdctl.schema.formats import QUANTITY, QUANTITY_PATTERN, format_test, is_base64, is_date_time, known_format
 from llmdctl.schema.node import Check, Faults, fine, least_check, most_check
-from llmdctl.schema.patterns import compile_re2
+from llmdctl.schema.patterns import Pattern, compile_re2
 
 _RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
@@ -39,13 +38,13 @@ def _first_of(checks: list[Check]) -> Check:
     return check
 
 
-def _pattern_check(pattern: re.Pattern[str], written: str) -> Check:
-    search = pattern.search
+def _pattern_check(pattern: Pattern, written: str) -> Check:
+    matches = pattern.matches
     if written == QUANTITY_PATTERN:
-        return _quantity_pattern_check(search)
+        return _quantity_pattern_check(matches)
 
     def check(value: str) -> Faults:
-        return None if search(value) else [should("pattern", value, f"match '{written}'")]
+        return None if matches(value) else [should("pattern", value, f"match '{written}'")]
 
     return check
 

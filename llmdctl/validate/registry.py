@@ -8,6 +8,7 @@ from pathlib import Path
 from llmdctl.findings import RuleRegistry
 from llmdctl.manifest.rules import YML_RULES
 from llmdctl.validate.admission import ADM_RULES
+from llmdctl.validate.expressions import CEL_RULES
 from llmdctl.validate.rules import VIEW_RULES
 from llmdctl.validate.structure import SCH_RULES
 from llmdctl.validate.suppress import IGN001
@@ -18,6 +19,7 @@ FAMILIES = {
     "YML": "reading: what YAML readers and the API server's strict decoding refuse",
     "SCH": "structure: the schema of the chosen Kubernetes minor, or of a CRD",
     "ADM": "admission: what the API server checks beyond the schema",
+    "CEL": "expressions: rules that CRDs bring, and selectors of device claims",
     "LBL": "selection, identity and labels",
     "PRT": "ports",
     "KVT": "KV transfer between prefill and decode",
@@ -31,7 +33,7 @@ FAMILIES = {
 def all_rules() -> RuleRegistry:
     """Every code that `validate` can report. Callers must not add to it."""
     registry = RuleRegistry()
-    for rule in (*YML_RULES, *SCH_RULES, *ADM_RULES, *VIEW_RULES, IGN001):
+    for rule in (*YML_RULES, *SCH_RULES, *ADM_RULES, *CEL_RULES, *VIEW_RULES, IGN001):
         registry.add(rule)
     return registry
 

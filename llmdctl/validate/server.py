@@ -1,4 +1,4 @@
-"""What the API server would say of one object: structure by schema, then admission on the defaulted object."""
+"""What the API server would say of one object: structure by schema, then CEL and admission on the defaulted object."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from llmdctl.findings import Finding, Path, Place
 from llmdctl.manifest.document import Document
 from llmdctl.schema import SchemaStore
 from llmdctl.validate.admission import admission_findings
+from llmdctl.validate.expressions import ExpressionLayer
 from llmdctl.validate.structure import check_structure
 
 Located = tuple[Finding, Place]
@@ -25,6 +26,7 @@ class ServerLayers:
     def __init__(self, minor: str, release: str, definitions: Sequence[Document]) -> None:
         self._minor = minor
         self._store = SchemaStore(minor, release)
+        self._expressions = ExpressionLayer(minor)
         self._store.add_crds(item.object for item in definitions if item.ref.kind == "CustomResourceDefinition")
 
     def check(self, document: Document) -> tuple[list[Located], str]:
@@ -33,6 +35,12 @@ class ServerLayers:
         found = list(structure.findings)
         if structure.schema is None:
             return found, "" if found else structure.skipped
+        # As on the server, rules only run on what the schema accepts.
+        if not found:
+            if structure.schema.custom:
+                found.extend(self._expressions.check(document, structure.object, structure.schema).findings)
+            else:
+                found.extend(self._expressions.built_in(document))
         namespaced = structure.schema.namespaced
         admitted = admission_findings(document, structure.object, minor=self._minor, namespaced=namespaced)
         # A field that the schema refuses already is one fault, whatever admission would say of it.

@@ -42,8 +42,33 @@ def test_search_agrees_with_re2(pattern: str, text: str, matches: bool) -> None:
     assert (compiled.search(text) is not None) is matches
 
 
-def test_what_python_cannot_express_is_not_checked() -> None:
-    assert compile_re2(r"^\pL+$") is None
+def test_what_python_lacks_is_left_to_re2() -> None:
+    compiled = compile_re2(r"^\pL+$")
+    assert compiled is not None
+    assert compiled.matches("äß")
+    assert not compiled.matches("a1")
+
+
+@pytest.mark.parametrize("pattern", ["(", "a**", "(?=a)", r"(a)\1", "[b-a]", "(?<name", "x{1001}"])
+def test_what_re2_refuses_is_no_pattern(pattern: str) -> None:
+    assert compile_re2(pattern) is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("^(a+)+$", "a" * 40 + "b"),
+        ("^(a|a)*$", "a" * 40 + "b"),
+        ("^(.*a){12}$", "a" * 40 + "b"),
+        ("a*a*a*a*a*b", "a" * 5000),
+        ("^[a-z]*[a-z]*[a-z]*$", "a" * 100_000 + "1"),
+    ],
+)
+def test_no_pattern_hangs(pattern: str, text: str) -> None:
+    """Each of these takes Python's own engine minutes or more; the suite would not end."""
+    compiled = compile_re2(pattern)
+    assert compiled is not None
+    assert not compiled.matches(text)
 
 
 def test_translation_keeps_ordinary_patterns() -> None:

@@ -131,13 +131,20 @@ class ControlPlane:
 
         The LeaderWorkerSet that guides need is 0.11; where the files are older, its field groupIdentity is added.
         """
-        names = []
+        found = []
         for path in sorted(folder.glob("*.yaml")):
-            for crd in yaml.load_all(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader):
-                _add_group_identity(crd)
-                answer = self.request("POST", CRDS, crd)
-                assert answer.code in (201, 409), answer.body
-                names.append(crd["metadata"]["name"])
+            found += yaml.load_all(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
+        for crd in found:
+            _add_group_identity(crd)
+        self.create_crds(found)
+
+    def create_crds(self, crds: Iterable[Mapping[str, Any]]) -> None:
+        """Creates CRDs and waits until all are served."""
+        names = []
+        for crd in crds:
+            answer = self.request("POST", CRDS, crd)
+            assert answer.code in (201, 409), answer.body
+            names.append(crd["metadata"]["name"])
         deadline = time.monotonic() + CRDS_TIMEOUT
         while not all(self._is_served(name) for name in names):
             assert time.monotonic() < deadline, "a CRD was not established"

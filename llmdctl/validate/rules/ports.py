@@ -114,7 +114,7 @@ PRT002 = Rule(
     references=("gateway-api-inference-extension api/v1/inferencepool_types.go",),
     needs=frozenset({"pools"}),
     # The schema sees the same fault in the same field and says less.
-    implies=("SCH003", "SCH004", "SCH005"),
+    implies=("SCH003", "SCH004", "SCH005", "CEL001"),
     check=check_port_count,
 )
 

@@ -1,0 +1,131 @@
+"""Timestamps and durations. Source: github.com/google/cel-spec doc/langdef.md; durations are written as in Go."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from typing import Any
+
+from llmdctl.schema.cel.errors import EvaluationError
+from llmdctl.schema.cel.registry import Functions
+from llmdctl.schema.cel.values import SECOND, Duration, Timestamp, checked_int
+
+_TIMESTAMP = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9})\d*)?([Zz]|[+-]\d\d:\d\d)", re.ASCII
+)
+_DURATION_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
+_UNITS = {
+    "ns": 1,
+    "us": 10**3,
+    "µs": 10**3,
+    "μs": 10**3,
+    "ms": 10**6,
+    "s": SECOND,
+    "m": 60 * SECOND,
+    "h": 3600 * SECOND,
+}
+_ZONE = re.compile(r"([+-]?)(\d\d):(\d\d)", re.ASCII)
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def parse_timestamp(text: str) -> Timestamp:
+    """A timestamp of RFC 3339."""
+    found = _TIMESTAMP.fullmatch(text)
+    if found is None:
+        raise EvaluationError(f"parsing time {text[:60]!r} as RFC 3339: invalid")
+    try:
+        parts = [int(part) for part in found.groups()[:6]]
+        moment = datetime(*parts, tzinfo=_offset(found[8]))  # type: ignore[misc,arg-type]
+    except ValueError:
+        raise EvaluationError(f"parsing time {text[:60]!r} as RFC 3339: invalid") from None
+    seconds = (moment - _EPOCH) // timedelta(seconds=1)
+    return Timestamp(seconds * SECOND + int((found[7] or "0").ljust(9, "0")))
+
+
+def _offset(text: str) -> tzinfo:
+    if text in ("Z", "z"):
+        return UTC
+    found = _ZONE.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    shift = timedelta(hours=int(found[2]), minutes=int(found[3]))
+    return timezone(-shift if found[1] == "-" else shift)
+
+
+def parse_duration(text: str) -> Duration:
+    """A duration as Go writes it: `1h30m`, `-1.5s`."""
+    sign = -1 if text.startswith("-") else 1
+    rest = text[1:] if text[:1] in ("-", "+") else text
+    if rest == "0":
+        return Duration(0)
+    total, index = 0, 0
+    while index < len(rest):
+        part = _DURATION_PART.match(rest, index)
+        if part is None:
+            break
+        whole, _, fraction = part[1].partition(".")
+        unit = _UNITS[part[2]]
+        total += int(whole[:20] or "0") * unit + (
+            int(fraction[:18]) * unit // 10 ** len(fraction[:18]) if fraction else 0
+        )
+        index = part.end()
+    if not rest or index < len(rest):
+        raise EvaluationError(f"time: invalid duration {text[:60]!r}")
+    return Duration(checked_int(sign * total))
+
+
+def format_duration(value: Duration) -> str:
+    """A duration in seconds, as CEL writes it."""
+    seconds, rest = divmod(abs(value.nanoseconds), SECOND)
+    fraction = f".{rest:09d}".rstrip("0") if rest else ""
+    return f"{'-' if value.nanoseconds < 0 else ''}{seconds}{fraction}s"
+
+
+def format_timestamp(value: Timestamp) -> str:
+    """A timestamp of RFC 3339 in UTC."""
+    seconds, rest = divmod(value.nanoseconds, SECOND)
+    moment = _EPOCH + timedelta(seconds=seconds)
+    fraction = f".{rest:09d}".rstrip("0") if rest else ""
+    return f"{moment.year:04d}-{moment:%m-%dT%H:%M:%S}{fraction}Z"
+
+
+def _local(value: Timestamp, zone: str = "") -> datetime:
+    moment = _EPOCH + timedelta(seconds=value.nanoseconds // SECOND)
+    if not zone or zone == "UTC":
+        return moment
+    found = _ZONE.fullmatch(zone)
+    try:
+        if found is not None:
+            return moment.astimezone(_offset(zone if found[1] else f"+{zone}"))
+        from zoneinfo import ZoneInfo
+
+        return moment.astimezone(ZoneInfo(zone))
+    except (ValueError, KeyError, OSError, OverflowError):
+        raise EvaluationError(f"unknown time zone {zone[:60]}") from None
+
+
+def register(functions: Functions) -> None:
+    """Adds the accessors."""
+    fields: dict[str, Any] = {
+        "getFullYear": lambda moment: moment.year,
+        "getMonth": lambda moment: moment.month - 1,
+        "getDayOfMonth": lambda moment: moment.day - 1,
+        "getDate": lambda moment: moment.day,
+        "getDayOfYear": lambda moment: moment.timetuple().tm_yday - 1,
+        "getDayOfWeek": lambda moment: (moment.weekday() + 1) % 7,
+        "getHours": lambda moment: moment.hour,
+        "getMinutes": lambda moment: moment.minute,
+        "getSeconds": lambda moment: moment.second,
+    }
+    for name, read in fields.items():
+        functions.method(name, "(timestamp) -> int", lambda value, read=read: read(_local(value)))
+        functions.method(name, "(timestamp, string) -> int", lambda value, zone, read=read: read(_local(value, zone)))
+    functions.method("getMilliseconds", "(timestamp) -> int", lambda value: value[0] % SECOND // 10**6)
+    functions.method("getMilliseconds", "(timestamp, string) -> int", lambda value, _: value[0] % SECOND // 10**6)
+    for name, unit in (("getHours", 3600 * SECOND), ("getMinutes", 60 * SECOND), ("getSeconds", SECOND)):
+        functions.method(name, "(duration) -> int", lambda value, unit=unit: _towards_zero(value[0], unit))
+    functions.method("getMilliseconds", "(duration) -> int", lambda value: _towards_zero(value[0], 10**6) % 1000)
+
+
+def _towards_zero(value: int, unit: int) -> int:
+    return value // unit if value >= 0 else -(-value // unit)
