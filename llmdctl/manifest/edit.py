@@ -10,12 +10,12 @@ from __future__ import annotations
 import copy
 import io
 import re
-from collections.abc import Iterable, Sequence
-from difflib import SequenceMatcher
+from collections.abc import Sequence
 from typing import Any
 
-from llmdctl.findings import Edit, Op, Path
-from llmdctl.manifest.emit import is_plain
+from llmdctl.findings import Edit, Path
+from llmdctl.manifest.edit_data import NotEditableError, apply_edit
+from llmdctl.manifest.edit_layout import indents, merge
 from llmdctl.manifest.jsontext import read_json
 from llmdctl.manifest.reader import read_text
 
@@ -24,12 +24,7 @@ MAX_LINES = 20_000
 
 _MARKER = re.compile(rb"^---(?=[ \t\r\n]|$)[ \t]*(#[^\n]*)?\r?(\n|$)", re.MULTILINE)
 _ANY_MARKER = re.compile(rb"^(---|\.\.\.)(?=[ \t\r\n]|$)", re.MULTILINE)
-_COMMENT = re.compile(r"[ \t]*#")
 _BOM = b"\xef\xbb\xbf"
-
-
-class NotEditableError(Exception):
-    """A text that can't be edited safely, with the reason."""
 
 
 def edit_text(data: bytes, file: str, edits: Sequence[Edit]) -> bytes:
@@ -71,106 +66,6 @@ def _comments(data: bytes) -> set[bytes]:
     return {line.strip() for line in data.splitlines() if line.lstrip().startswith(b"#")}
 
 
-def apply_edit(root: Any, edit: Edit, prefix: Path = (), *, styled: bool = False) -> None:
-    """Makes one edit in data: plain, or (`styled`) ruamel's, which keeps quotes.
-
-    Raises NotEditableError when its place is not there.
-    """
-    path: Path = (*prefix, *edit.at.path)
-    if not path:
-        raise NotEditableError("an object as a whole can't be edited")
-    parent = root
-    for step in path[:-1]:
-        parent = parent[_key(parent, step)]
-    last = path[-1]
-    if edit.op is Op.ADD:
-        if not isinstance(parent, list | dict):
-            raise NotEditableError(f"{last} can't be added there")
-        _add(parent, last, _like_its_siblings(parent, edit.value) if styled else copy.deepcopy(edit.value))
-        return
-    key = _key(parent, last)
-    if edit.op is Op.REPLACE:
-        parent[key] = _styled(parent[key], edit.value) if styled else copy.deepcopy(edit.value)
-    elif edit.op is Op.REMOVE:
-        del parent[key]
-    else:
-        _rename(parent, key, _safe(str(edit.value)) if styled else str(edit.value))
-
-
-def _key(parent: Any, step: str | int) -> Any:
-    """The key of a map or the index of a list that a step names; ruamel reads some keys as numbers."""
-    if isinstance(parent, list):
-        if isinstance(step, int) and 0 <= step < len(parent):
-            return step
-    elif isinstance(parent, dict):
-        if step in parent:
-            return str(step) if isinstance(step, str) else step
-        for key in parent:
-            if str(key) == str(step):
-                return key
-    raise NotEditableError(f"there is no {step} where it should be")
-
-
-def _add(parent: Any, last: str | int, value: Any) -> None:
-    if isinstance(parent, list) and isinstance(last, int):
-        parent.insert(last, value)
-    elif isinstance(parent, dict) and isinstance(last, str) and last not in parent:
-        parent[str(last)] = value
-    else:
-        raise NotEditableError(f"{last} can't be added there")
-
-
-def _rename(parent: Any, key: Any, name: str) -> None:
-    if not isinstance(parent, dict) or name in parent:
-        raise NotEditableError(f"{name} is there already")
-    comments = getattr(parent, "ca", None)
-    saved = comments.items.pop(key, None) if comments is not None else None
-    items = list(parent.items())
-    for old, _ in items:
-        del parent[old]
-    kept = dict(comments.items) if comments is not None else {}
-    for old, value in items:
-        parent[name if old == key else old] = value
-    if comments is not None:
-        comments.items.update(kept)
-        if saved is not None:
-            comments.items[name] = saved
-
-
-def _styled(old: Any, new: Any) -> Any:
-    """The new value in the quotes of the old one, and a text that takes the place of a number in quotes."""
-    if isinstance(new, str) and _is_quoted(old):
-        return type(old)(new)
-    return _quoted(new) if isinstance(new, str) and not isinstance(old, str) else _safe(new)
-
-
-def _like_its_siblings(parent: Any, value: Any) -> Any:
-    """A new text in the quotes that all texts beside it have."""
-    beside: list[Any] = list(parent if isinstance(parent, list) else parent.values())
-    if isinstance(value, str) and beside and len({type(item) for item in beside}) == 1 and _is_quoted(beside[0]):
-        return type(beside[0])(value)
-    return _safe(value)
-
-
-def _is_quoted(value: Any) -> bool:
-    return type(value).__name__ in ("SingleQuotedScalarString", "DoubleQuotedScalarString")
-
-
-def _safe(value: Any) -> Any:
-    """A copy in which texts that another YAML version takes for something else (`y`, `1:30`) are quoted."""
-    if isinstance(value, dict):
-        return {_safe(key): _safe(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_safe(item) for item in value]
-    return _quoted(value) if isinstance(value, str) and not is_plain(value) else value
-
-
-def _quoted(text: str) -> Any:
-    from ruamel.yaml.scalarstring import DoubleQuotedScalarString
-
-    return DoubleQuotedScalarString(text)
-
-
 def _prefix(edit: Edit) -> Path:
     return () if edit.at.item is None else ("items", edit.at.item)
 
@@ -185,7 +80,7 @@ def _edit_json(data: bytes, edits: Sequence[Edit]) -> bytes:
     base = json.dumps(value, **form)
     for edit in edits:
         apply_edit(value, edit, _prefix(edit))
-    merged = _merge(base.splitlines(), text.splitlines(), json.dumps(value, **form).splitlines())
+    merged = merge(base.splitlines(), text.splitlines(), json.dumps(value, **form).splitlines())
     end = "\r\n" if "\r\n" in text else "\n"
     out = end.join(merged) + (end if text.endswith("\n") else "")
     try:
@@ -242,7 +137,7 @@ def _edit_document(data: bytes, edits: Sequence[Edit]) -> bytes:
     _check_written(plain, edits)
     base = _written(plain, (), mine)
     edited = _written(plain, edits, mine)
-    merged = _merge(base, mine, edited)
+    merged = merge(base, mine, edited)
     if not _holds(merged, edited):
         merged = edited
     end = max(endings, key=endings.count) if endings else "\n"
@@ -289,7 +184,7 @@ def _written(text: str, edits: Sequence[Edit], lines: Sequence[str]) -> list[str
     yaml = YAML(typ="rt", pure=True)
     yaml.preserve_quotes = True
     yaml.width = 1 << 20
-    mapping, offset = _indents(lines)
+    mapping, offset = indents(lines)
     yaml.indent(mapping=mapping, sequence=offset + 2, offset=offset)
     try:
         data = yaml.load(text)
@@ -300,60 +195,3 @@ def _written(text: str, edits: Sequence[Edit], lines: Sequence[str]) -> list[str
     except (YAMLError, ValueError, TypeError, AttributeError, NotImplementedError) as error:
         raise NotEditableError(f"it can't be written back: {str(error).splitlines()[0]}") from error
     return out.getvalue().splitlines()
-
-
-def _indents(lines: Iterable[str]) -> tuple[int, int]:
-    """How far maps are indented, and the dashes of lists, in the first place that shows it."""
-    mapping, offset = 0, -1
-    before: str | None = None
-    for line in lines:
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        if before is not None and before.rstrip().endswith(":"):
-            bare = before.lstrip()
-            while bare.startswith("- "):
-                bare = bare[2:].lstrip()
-            step = _indent(line) - (len(before) - len(bare))
-            if line.lstrip().startswith("- "):
-                offset = step if offset < 0 and 0 <= step <= 8 else offset
-            elif step > 0:
-                mapping = mapping or step
-        before = line
-    return mapping or 2, max(offset, 0)
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip(" "))
-
-
-def _merge(base: Sequence[str], mine: Sequence[str], edited: Sequence[str]) -> list[str]:
-    """`mine` with the changes that lead from `base` to `edited`; indented as the lines beside them in `mine`."""
-    to_mine = _line_map(base, mine)
-    out = list(mine)
-    changes = SequenceMatcher(None, base, edited, autojunk=False).get_opcodes()
-    for tag, start, end, new_start, new_end in reversed(changes):
-        if tag == "equal":
-            continue
-        if tag == "delete":
-            while end > start and (not base[end - 1].strip() or _COMMENT.match(base[end - 1])):
-                # These stand after what is removed, so they belong to what follows.
-                end -= 1
-        first, last = to_mine[start], to_mine[end]
-        near = start if start < end else max(start - 1, 0)
-        shift = _indent(mine[to_mine[near]]) - _indent(base[near]) if base and to_mine[near] < len(mine) else 0
-        out[first:last] = [_shifted(line, shift) for line in edited[new_start:new_end]]
-    return out
-
-
-def _shifted(line: str, shift: int) -> str:
-    return " " * shift + line if shift >= 0 else line[min(-shift, _indent(line)) :]
-
-
-def _line_map(base: Sequence[str], mine: Sequence[str]) -> list[int]:
-    """For each line of `base`, and for its end, the line of `mine` that holds the same; else the next that does."""
-    matcher = SequenceMatcher(None, [line.strip() for line in base], [line.strip() for line in mine], autojunk=False)
-    out = [-1] * len(base) + [len(mine)]
-    for tag, start, end, new_start, new_end in matcher.get_opcodes():
-        for index in range(start, end):
-            out[index] = new_start + (index - start) if tag == "equal" else min(new_start + index - start, new_end)
-    return out

@@ -12,7 +12,8 @@ from llmdctl.cluster.inventory import PREFIX
 from llmdctl.findings import Edit, Finding, Op, Report, UserError
 from llmdctl.findings import Path as Steps
 from llmdctl.findings.frozen import frozen
-from llmdctl.manifest.edit import NotEditableError, edit_text
+from llmdctl.manifest.edit import edit_text
+from llmdctl.manifest.edit_data import NotEditableError
 from llmdctl.manifest.files import read_bytes
 from llmdctl.manifest.tools import is_rendered
 from llmdctl.manifest.write import replace_file

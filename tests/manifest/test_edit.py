@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from llmdctl.findings import Edit, Op
 from llmdctl.manifest import read_text
-from llmdctl.manifest.edit import NotEditableError, edit_text
+from llmdctl.manifest.edit import edit_text
+from llmdctl.manifest.edit_data import NotEditableError
 from llmdctl.validate.registry import EXAMPLES
 
 LAYOUT = """\
