@@ -9,7 +9,8 @@ from llmdctl.findings.model import Finding
 from llmdctl.findings.report import Report
 from llmdctl.findings.text import OBJECTS, escape, folded, summary
 
-_SPECIAL = re.compile(r"[\\`*_{}\[\]()#+\-.!|~>:$^=]")
+# Markup, tables, mathematics, references (#1), emoji (:x:) and what is made a link by itself (https://, www.).
+_SPECIAL = re.compile(r"[\\`*_\[\]#|~>$]|:(?=\S)|(?<=www)\.", re.IGNORECASE)
 _ENTITIES = {"&": "&amp;", "<": "&lt;", "@": "&#64;"}
 
 ROWS = 200

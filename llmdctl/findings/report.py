@@ -126,6 +126,19 @@ class Report:
         hidden = self.hidden + len(self.findings) - len(shown)
         return replace(self, findings=shown, hidden=hidden)
 
+    def summary(self) -> dict[str, int]:
+        """How many of each there are."""
+        return {
+            "errors": self.count(Severity.ERROR),
+            "warnings": self.count(Severity.WARNING),
+            "infos": self.count(Severity.INFO),
+            "skipped": len(self.skipped),
+            "suppressed": len(self.suppressed),
+            "unresolved": len(self.unresolved),
+            "stale": len(self.stale),
+            "hidden": self.hidden,
+        }
+
     def as_dict(self) -> dict[str, Any]:
         """The JSON form, complete; `llmdctl.findings.schema` describes it."""
         return {
@@ -137,16 +150,7 @@ class Report:
                 "release": self.target.release,
                 "complete": self.target.complete,
             },
-            "summary": {
-                "errors": self.count(Severity.ERROR),
-                "warnings": self.count(Severity.WARNING),
-                "infos": self.count(Severity.INFO),
-                "skipped": len(self.skipped),
-                "suppressed": len(self.suppressed),
-                "unresolved": len(self.unresolved),
-                "stale": len(self.stale),
-                "hidden": self.hidden,
-            },
+            "summary": self.summary(),
             "coverage": {
                 "objects": {
                     "total": self.coverage.objects_total,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from llmdctl._version import __version__
@@ -33,6 +34,8 @@ def sarif_log(report: Report, rules: RuleRegistry | None = None) -> dict[str, An
     index = {code: number for number, code in enumerate(codes)}
     results = [_result(finding, index) for finding in report.findings]
     results += [{**_result(item.finding, index), "suppressions": [_suppression(item)]} for item in report.suppressed]
+    numbers = replace(report, findings=(), suppressed=(), unresolved=(), skipped=(), stale=()).as_dict()
+    counts = {"target": numbers["target"], "coverage": numbers["coverage"], "summary": report.summary()}
     run = {
         "tool": {
             "driver": {
@@ -44,7 +47,7 @@ def sarif_log(report: Report, rules: RuleRegistry | None = None) -> dict[str, An
         "columnKind": "unicodeCodePoints",
         "invocations": [{"executionSuccessful": True, "toolExecutionNotifications": _notifications(report)}],
         "results": results,
-        "properties": {key: report.as_dict()[key] for key in ("target", "summary", "coverage")},
+        "properties": counts,
     }
     return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
 
