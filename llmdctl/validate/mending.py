@@ -2,63 +2,90 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any
 
-from llmdctl.findings import Edit, Op, Path
+from llmdctl.findings import Edit, Op, Path, Place
 from llmdctl.manifest.document import Document
 from llmdctl.schema import KindSchema, SchemaStore, Unserved, Violation
 
 
 def edits_for(document: Document, violation: Violation, schema: KindSchema) -> tuple[Edit, ...]:
     """The edits that mend a violation of the schema, or none."""
+    if violation.kind == "duplicate":
+        return _repeated(document, violation.path)
+    edit = _edit(document, violation)
+    return (edit,) if edit is not None and _fits(document, edit, schema) else ()
+
+
+def _edit(document: Document, violation: Violation) -> Edit | None:
     at = document.place(*violation.path)
     value = value_at(document.object, violation.path)
     match violation.kind:
         case "unknown" if violation.certain:
             parent = value_at(document.object, violation.path[:-1])
-            if isinstance(parent, dict) and violation.suggestion not in parent and _fits(document, violation, schema):
-                return (Edit(Op.RENAME, at, violation.suggestion),)
+            if isinstance(parent, dict) and violation.suggestion not in parent:
+                return Edit(Op.RENAME, at, violation.suggestion)
         case "enum" if violation.certain:
-            return (Edit(Op.REPLACE, at, violation.suggestion),)
+            return Edit(Op.REPLACE, at, violation.suggestion)
         case "type" if violation.suggestion:
             return _retyped(at, value, violation.suggestion)
         case "format" | "pattern" if violation.suggestion and isinstance(value, str):
             # 16GB and 16gi can only be 16G and 16Gi; a b might stand for bits.
             if _is_same_quantity(value, violation.suggestion):
-                return (Edit(Op.REPLACE, at, violation.suggestion),)
-        case "duplicate":
-            return _repeated(document, violation.path)
-    return ()
+                return Edit(Op.REPLACE, at, violation.suggestion)
+    return None
 
 
-def _fits(document: Document, violation: Violation, schema: KindSchema) -> bool:
-    """True when the value of a misspelt field has the type that the right field wants."""
-    path = (*violation.path[:-1], violation.suggestion)
-    renamed = _renamed(document.object, violation.path, violation.suggestion)
-    found = schema.check(renamed).violations
-    return not any(other.kind in ("type", "null") and other.path == path for other in found)
+def _fits(document: Document, edit: Edit, schema: KindSchema) -> bool:
+    """True when the schema takes what the edit makes: a right field of a wrong type was perhaps not meant."""
+    path = edit.at.path
+    if edit.op is Op.RENAME:
+        place: Path = (*path[:-1], edit.value)
+        candidate = _changed(document.object, path, lambda parent, key: _with_name(parent, key, edit.value))
+        kinds: tuple[str, ...] = ("type", "null")
+    else:
+        place = path
+        candidate = _changed(document.object, path, lambda parent, key: _with_value(parent, key, edit.value))
+        kinds = ()
+    found = (other for other in schema.check(candidate).violations if other.path == place)
+    return not any(not kinds or other.kind in kinds for other in found)
 
 
-def _renamed(value: Any, path: Path, name: str) -> Any:
-    """A copy, as deep as the path, with its last key under another name."""
+def _changed(value: Any, path: Path, change: Callable[[Any, str | int], Any]) -> Any:
+    """A copy, as deep as the path, with the map or list that holds its last step changed."""
     step = path[0]
-    if isinstance(value, list):
-        return [_renamed(item, path[1:], name) if index == step else item for index, item in enumerate(value)]
     if len(path) == 1:
-        return {name if key == step else key: item for key, item in value.items()}
-    return {key: _renamed(item, path[1:], name) if key == step else item for key, item in value.items()}
+        return change(value, step)
+    inner = _changed(value[step], path[1:], change)
+    return _with_value(value, step, inner)
 
 
-def _retyped(at: Any, value: Any, text: str) -> tuple[Edit, ...]:
+def _with_value(parent: Any, key: str | int, value: Any) -> Any:
+    if isinstance(parent, list):
+        return [value if index == key else item for index, item in enumerate(parent)]
+    return {**parent, key: value}
+
+
+def _with_name(parent: Any, key: str | int, name: str) -> Any:
+    return {name if old == key else old: item for old, item in parent.items()}
+
+
+_WHOLE = re.compile(r"-?[0-9]{1,18}", re.ASCII)
+
+
+def _retyped(at: Place, value: Any, text: str) -> Edit | None:
     if isinstance(value, str):
         if text in ("true", "false"):
-            return (Edit(Op.REPLACE, at, text == "true", value),)
-        return (Edit(Op.REPLACE, at, int(text), value),) if str(int(text)) == value else ()
-    if value is True or value is False or isinstance(value, int):
+            return Edit(Op.REPLACE, at, text == "true", value)
+        is_number = _WHOLE.fullmatch(value) is not None and str(int(value)) == value
+        return Edit(Op.REPLACE, at, int(value), value) if is_number else None
+    if isinstance(value, int):
         # `yes` and 0o17 are read as true and 15: what was meant by them is not certain.
         plain = text.strip('"')
-        return (Edit(Op.REPLACE, at, plain, plain),)
-    return ()
+        return Edit(Op.REPLACE, at, plain, plain)
+    return None
 
 
 def _is_same_quantity(value: str, suggestion: str) -> bool:

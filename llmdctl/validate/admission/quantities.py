@@ -25,6 +25,7 @@ _SCALE = {
     **{suffix: Fraction(1000**power) for power, suffix in enumerate("kMGTPE", start=1)},
     **{suffix: Fraction(1024**power) for power, suffix in enumerate(("Ki", "Mi", "Gi", "Ti", "Pi", "Ei"), start=1)},
 }
+_MOST_DIGITS = 100
 SYNTAX = "quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 
 
@@ -38,13 +39,22 @@ def parse_quantity(value: str) -> int | None:
     if not found:
         return None
     sign, digits, suffix = found.groups()
-    number = Fraction(digits if digits[-1] != "." else digits[:-1])
+    whole, _, part = digits.partition(".")
+    whole = whole.lstrip("0") or "0"
+    # Python refuses to read numbers of thousands of digits.
+    number = Fraction(f"{whole if len(whole) <= _MOST_DIGITS else '9' * _MOST_DIGITS}.{part[:_MOST_DIGITS] or 0}")
     if suffix in _SCALE:
         number *= _SCALE[suffix]
     elif suffix:
-        number *= Fraction(10) ** max(-24, min(24, int(suffix[1:])))
+        number *= Fraction(10) ** _exponent(suffix[1:])
     nano = ceil(number * NANO)
     return -nano if sign == "-" else nano
+
+
+def _exponent(text: str) -> int:
+    size = text.lstrip("+-").lstrip("0") or "0"
+    power = min(24, int(size[:3])) if len(size) <= 3 else 24
+    return -power if text[0] == "-" else power
 
 
 def quantity(value: Any) -> int | None:

@@ -147,6 +147,12 @@ def test_quantities_that_are_some(quantity: str) -> None:
     assert found(changed(f"{P}.resources.limits.ephemeral-storage", quantity)) == []
 
 
+@pytest.mark.parametrize("quantity", ["9" * 5000, "1e" + "9" * 5000, "0." + "1" * 5000, "0" * 5000 + "1"])
+def test_quantities_of_thousands_of_digits_are_read(quantity: str) -> None:
+    messages = [message for _, _, message in found(changed(f"{P}.resources.limits.memory", quantity))]
+    assert not any("quantities must" in message for message in messages)
+
+
 def test_names_are_unique_over_all_containers() -> None:
     pod = changed("spec.initContainers", [{"name": "modelserver", "image": "a"}])
     assert any(message.startswith("Duplicate value") for _, _, message in found(pod))
