@@ -83,9 +83,10 @@ def surely_meant(word: str, known: Iterable[str]) -> str:
     """The known name that `word` can only mean, or "".
 
     It differs by case, or by one letter (wrong, missing, too many, or two swapped) from this name alone; longer words
-    may differ by more when every other name differs by much more.
+    may differ by more when every other name differs by much more. Digits are never taken for a slip.
     """
-    names = list(dict.fromkeys(known))
+    digits = re.findall(r"\d", word)
+    names = [name for name in dict.fromkeys(known) if re.findall(r"\d", name) == digits]
     for near in (
         [name for name in names if name.casefold() == word.casefold()],
         [name for name in names if len(word) > 2 and _is_one_slip(word, name)],

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from llmdctl.manifest.typed import TypedError, doc, dump, faults, fields_of, json_schema, load, nearest
+from llmdctl.manifest.typed import TypedError, doc, dump, faults, fields_of, json_schema, load, nearest, surely_meant
 
 
 class Colour(StrEnum):
@@ -208,3 +208,26 @@ def _has_whole_float(value: Any) -> bool:
     if isinstance(value, list):
         return any(map(_has_whole_float, value))
     return isinstance(value, float) and value.is_integer()
+
+
+@pytest.mark.parametrize(
+    ("word", "known", "meant"),
+    [
+        ("replica", ["replicas", "revisionHistoryLimit"], "replicas"),
+        ("spce", ["spec", "status", "kind"], "spec"),
+        ("prots", ["ports", "type"], "ports"),
+        ("clusterip", ["ClusterIP", "NodePort"], "ClusterIP"),
+        ("selecto", ["selector", "selector", "sessionAffinity"], "selector"),
+        ("terminationGracePeriods", ["terminationGracePeriodSeconds", "tolerations"], "terminationGracePeriodSeconds"),
+        ("volume", ["volumeMounts", "volumeDevices"], ""),
+        ("cat", ["bat", "rat"], ""),
+        ("fp9", ["fp8", "auto"], ""),
+        ("v1", ["v2"], ""),
+        ("a", ["b"], ""),
+        ("Aa", ["aA", "aa"], ""),
+        ("x", [], ""),
+        ("", ["x"], ""),
+    ],
+)
+def test_what_can_only_be_meant(word: str, known: list[str], meant: str) -> None:
+    assert surely_meant(word, known) == meant

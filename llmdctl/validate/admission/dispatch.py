@@ -131,6 +131,8 @@ def _finding(document: Document, ref: ObjectRef, violation: Violation) -> tuple[
 
 
 def _edits(document: Document, place: Place, violation: Violation) -> tuple[Edit, ...]:
+    if violation.code == "ADM027":
+        return (Edit(Op.REMOVE, place),)
     if violation.meant:
         return (Edit(Op.REPLACE, place, violation.meant, violation.given),)
     return edits_for_labels(document, violation.path) if violation.message.endswith(UNMATCHED) else ()

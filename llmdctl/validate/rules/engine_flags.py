@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from llmdctl.engines import Opaque, Option
@@ -12,7 +13,7 @@ from llmdctl.engines.tables import DASHED_BOOL_ENGINES, Flag, FlagTable, spelt
 from llmdctl.findings import Edit, Hit, Outcome, Rule, Severity, Skip
 from llmdctl.findings.versions import Version
 from llmdctl.manifest.typed import nearest, surely_meant
-from llmdctl.validate.rules.mend import flag_renamed
+from llmdctl.validate.rules.mend import flag_renamed, part_replaced
 from llmdctl.view import EngineCommand, View
 
 STRICT_JSON = frozenset({"kv-transfer-config", "kv-events-config"})
@@ -111,9 +112,12 @@ def _check_value(engine: EngineCommand, option: Option, flag: Flag) -> Iterator[
     elif flag.kind == "enum" and flag.choices and value not in flag.choices:
         close = nearest(value, flag.choices)
         known = ", ".join(flag.choices)
-        yield _refused(
-            engine, option, f"has no choice {value!r}", f"did you mean {close}?" if close else f"one of: {known}"
-        )
+        fix = f"did you mean {close}?" if close else f"one of: {known}"
+        hit = _refused(engine, option, f"has no choice {value!r}", fix)
+        meant = surely_meant(value, flag.choices)
+        place = engine.place_at(option)
+        edits = part_replaced(engine.container.node, place, f"{option.written}={value}", f"{option.written}={meant}")
+        yield replace(hit, edits=edits) if meant else hit
 
 
 def _refused(engine: EngineCommand, option: Option, what: str, fix: str) -> Hit:

@@ -177,6 +177,7 @@ def _check_role(group: Group, member: PodTemplate) -> Iterator[Outcome]:
             member.labels_place,
             f"{member.lead}the pods have no label {ROLE}, and {where} separates prefill and decode",
             fix=f"add {ROLE}: {acting or 'decode'} to the pod template",
+            edits=label_set(member, ROLE, acting) if acting else (),
             severity=Severity.ERROR if acting == PREFILL else Severity.WARNING,
         )
 

@@ -20,6 +20,12 @@ def flag_renamed(engine: EngineCommand, option: Option, name: str) -> tuple[Edit
     return (Edit(Op.REPLACE, place, f"--{name}{text.removeprefix(option.written)}", text),)
 
 
+def part_replaced(node: Node, place: Place, old: str, new: str) -> tuple[Edit, ...]:
+    """One part of the text at a place of the node's document by another, where it stands there once."""
+    text = _at(node, place).text()
+    return (Edit(Op.REPLACE, place, text.replace(old, new), text),) if text.count(old) == 1 else ()
+
+
 def flag_added(engine: EngineCommand, text: str) -> tuple[Edit, ...]:
     """One more argument at the end of the engine's command line."""
     place = engine.end

@@ -8,6 +8,7 @@ from llmdctl.engines.defaults import SIDECAR_PROTOCOLS
 from llmdctl.findings import Hit, Outcome, Rule, Severity, Skip
 from llmdctl.validate.rules.compatibility import KVT022
 from llmdctl.validate.rules.evidence import seen
+from llmdctl.validate.rules.mend import part_replaced
 from llmdctl.validate.rules.peer_facts import transfer_place
 from llmdctl.validate.rules.shapes import KVT004, KVT007
 from llmdctl.view import Connector, EngineCommand, Pair, PodTemplate, View
@@ -108,7 +109,9 @@ def check_directions(view: View) -> Iterator[Outcome]:
         if engine.engine == SGLANG:
             yield from _check_mode(template, engine, role)
         elif engine.kv_transfer is not None:
-            yield from (_wrong_way(template, role, item) for item in engine.kv_transfer.peers if _is_wrong(role, item))
+            yield from (
+                _wrong_way(template, engine, role, item) for item in engine.kv_transfer.peers if _is_wrong(role, item)
+            )
 
 
 def _check_mode(template: PodTemplate, engine: EngineCommand, role: str) -> Iterator[Outcome]:
@@ -125,12 +128,13 @@ def _is_wrong(role: str, connector: Connector) -> bool:
     return connector.role == ("kv_consumer" if role == PREFILL else "kv_producer")
 
 
-def _wrong_way(template: PodTemplate, role: str, connector: Connector) -> Hit:
+def _wrong_way(template: PodTemplate, engine: EngineCommand, role: str, connector: Connector) -> Hit:
     wanted = "kv_producer" if role == PREFILL else "kv_consumer"
     return Hit(
         connector.place,
         f"{template.lead}the pods have the role {role} and their {connector.name} is {connector.role}",
         fix=f"set kv_role to {wanted}",
+        edits=part_replaced(engine.container.node, connector.place, f'"{connector.role}"', f'"{wanted}"'),
     )
 
 
@@ -157,11 +161,16 @@ def check_protocol(view: View) -> Iterator[Outcome]:
             yield Skip(reason or "the sidecar's --kv-connector is only known in the running pod", sidecar.place)
         elif wanted and sidecar.connector not in wanted:
             names = " or ".join(sorted(wanted))
+            place = sidecar.place_of("kv-connector", "connector")
+            given = f"--kv-connector={sidecar.connector}"
             yield Hit(
-                sidecar.place_of("kv-connector", "connector"),
+                place,
                 f"the routing sidecar speaks {sidecar.connector}, the engine behind it needs {names}",
                 evidence=(seen(f"the engine is {_engine_text(engine)}", transfer_place(engine)),),
                 fix=f"set --kv-connector={sorted(wanted)[0]}",
+                edits=part_replaced(sidecar.container.node, place, given, f"--kv-connector={next(iter(wanted))}")
+                if len(wanted) == 1
+                else (),
             )
 
 
