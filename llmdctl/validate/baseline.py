@@ -6,16 +6,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import field, replace
 from pathlib import PurePath
+from typing import Any
 
 from llmdctl.findings import Finding, Report, SourceRef, Stale, Suppressed, SuppressedBy, UserError
 from llmdctl.manifest import read_text
 from llmdctl.manifest.emit import emit_yaml
 from llmdctl.manifest.files import read_bytes
 from llmdctl.manifest.record import record
-from llmdctl.manifest.typed import TypedError, doc, dump, load
+from llmdctl.manifest.typed import TypedError, doc, dump, json_schema, load
 from llmdctl.validate.select import Selection
 
 API_VERSION = "baseline.llmdctl.io/v1"
+BASELINE_SCHEMA_ID = "https://llmdctl.io/schemas/baseline-v1.json"
 
 
 @record
@@ -38,6 +40,11 @@ class Baseline:
     api_version: str = field(metadata=doc("baseline.llmdctl.io/v1", pattern="baseline\\.llmdctl\\.io/v1"))
     kind: str = field(metadata=doc("Baseline", pattern="Baseline"))
     findings: list[Known] = field(default_factory=list, metadata=doc("What is known."))
+
+
+def baseline_schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of a baseline."""
+    return json_schema(Baseline, identifier=BASELINE_SCHEMA_ID, title=f"Baseline ({API_VERSION})")
 
 
 def load_baseline(path: str) -> Baseline:

@@ -9,7 +9,6 @@ from llmdctl.findings import Edit, Finding, Hit, Place, Rule, Severity
 from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.document import Document
 from llmdctl.schema import KindSchema, SchemaStore, Unserved, Violation
-from llmdctl.validate.mending import edits_for, edits_for_version
 
 _API_SERVER = "kube-apiserver with fieldValidation=Strict, as kubectl asks for"
 _STRUCTURAL = "apiextensions-apiserver, structural schemas"
@@ -121,6 +120,9 @@ def _finding(document: Document, violation: Violation, schema: KindSchema) -> tu
     suggestion = violation.suggestion
     # A summary that already carries the suggestion says enough in its title.
     fix = f"write {suggestion}" if suggestion else ""
+    # Sound objects need none of it.
+    from llmdctl.validate.mending import edits_for
+
     place = document.place(*violation.path)
     why = f"the API server: {violation.message}"
     return _report(code, place, violation.summary, why, fix, edits_for(document, violation, schema))
@@ -128,6 +130,8 @@ def _finding(document: Document, violation: Violation, schema: KindSchema) -> tu
 
 def _unserved_finding(document: Document, schema: Unserved, store: SchemaStore) -> tuple[Finding, Place]:
     title = f"{schema.kind} {schema.api_version} is not served by {schema.by}: {schema.served_in}"
+    from llmdctl.validate.mending import edits_for_version
+
     edits = edits_for_version(document, schema, store)
     return _report("ADM001", document.place("apiVersion"), title, edits=edits)
 

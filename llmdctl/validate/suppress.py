@@ -6,6 +6,7 @@ import fnmatch
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from llmdctl.findings import (
     Finding,
@@ -25,10 +26,11 @@ from llmdctl.manifest import read_text
 from llmdctl.manifest.document import Document
 from llmdctl.manifest.files import read_bytes
 from llmdctl.manifest.record import record
-from llmdctl.manifest.typed import TypedError, doc, load
+from llmdctl.manifest.typed import TypedError, doc, json_schema, load
 
 ANNOTATION = "llmdctl.io/ignore"
 FILE = ".llmdctl.yaml"
+IGNORE_SCHEMA_ID = "https://llmdctl.io/schemas/ignore-v1.json"
 
 SERVER_FAMILIES = ("YML", "SCH", "CEL", "ADM")
 """What the API server refuses stays refused, whatever an annotation says."""
@@ -51,12 +53,24 @@ class Ignore:
 
     code: str = field(metadata=doc("Code of the finding to ignore.", pattern="[A-Z]{3}[0-9]{3}"))
     object: str = field(default="*", metadata=doc("Kind/name of the objects, with * and ?; all when absent."))
+    namespace: str = field(
+        default="*", metadata=doc("Namespace that the objects state, with * and ?; any when absent.")
+    )
+    file: str = field(default="*", metadata=doc("Path of the file as reports write it, with * and ?; any when absent."))
     reason: str = field(metadata=doc("Why."))
 
     def fits(self, finding: Finding) -> bool:
         """True when this entry means the finding."""
         ref = finding.object or ObjectRef()
-        return self.code == finding.code and fnmatch.fnmatchcase(f"{ref.kind}/{ref.name}", _glob(self.object))
+        source = finding.source or SourceRef("")
+        return self.code == finding.code and all(
+            fnmatch.fnmatchcase(text, pattern)
+            for text, pattern in (
+                (f"{ref.kind}/{ref.name}", _glob(self.object)),
+                (ref.namespace, self.namespace),
+                (source.file, self.file),
+            )
+        )
 
 
 def _glob(text: str) -> str:
@@ -68,6 +82,11 @@ class IgnoreFile:
     """The content of `.llmdctl.yaml`."""
 
     ignore: list[Ignore] = field(default_factory=list, metadata=doc("Findings to ignore."))
+
+
+def ignore_schema() -> dict[str, Any]:
+    """The JSON Schema (2020-12) of `.llmdctl.yaml`."""
+    return json_schema(IgnoreFile, identifier=IGNORE_SCHEMA_ID, title="Ignore file (.llmdctl.yaml)")
 
 
 def load_ignores(path: str) -> tuple[Ignore, ...]:

@@ -11,6 +11,8 @@ from llmdctl.catalog.schema import catalog_schemas
 from llmdctl.findings.schema import report_schema
 from llmdctl.manifest import read_text
 from llmdctl.spec.schema import stack_schema
+from llmdctl.validate.baseline import baseline_schema
+from llmdctl.validate.suppress import ignore_schema
 
 Capture = pytest.CaptureFixture[str]
 Patch = pytest.MonkeyPatch
@@ -31,6 +33,8 @@ def test_the_stack_is_the_default(capsys: Capture, monkeypatch: Patch) -> None:
         ("provider", "Provider"),
         ("images", "ImageCatalog"),
         ("report", "Report"),
+        ("baseline", "Baseline"),
+        ("ignore", "Ignore file"),
     ],
 )
 def test_each_kind_in_both_formats(kind: str, title: str, capsys: Capture, monkeypatch: Patch) -> None:
@@ -38,7 +42,7 @@ def test_each_kind_in_both_formats(kind: str, title: str, capsys: Capture, monke
     as_yaml = run_cli(capsys, monkeypatch, "schema", kind, "-o", "yaml").out
     assert as_json["title"].startswith(f"{title} (")
     assert read_text(as_yaml, "schema").require()[0].object == as_json
-    assert as_json in [stack_schema(), report_schema(), *catalog_schemas().values()]
+    assert as_json in [stack_schema(), report_schema(), baseline_schema(), ignore_schema(), *catalog_schemas().values()]
 
 
 @pytest.mark.parametrize("args", [["nothing"], ["stack", "-o", "text"]])

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import jsonschema
 import pytest
 import yaml
 from cli_run import Result, run_cli
@@ -73,6 +74,35 @@ def test_what_is_listed_is_apart_from_what_fails(cli: Cli) -> None:
     assert "1 below --min-severity not listed" in result.out
     report = json.loads(cli("validate", WARNING, "--min-severity", "error", "-o", "json").out)
     assert (report["findings"], report["summary"]["hidden"]) == ([], 1)
+
+
+@pytest.mark.parametrize(
+    ("entry", "code"),
+    [
+        ("object: Deployment/dec*", 0),
+        ("object: Deployment/other", 1),
+        ("namespace: llm-*", 0),
+        ("namespace: prod", 1),
+        ("file: deploy/*", 0),
+        ("file: vendor/*", 1),
+        ("object: decode, namespace: llm-d", 1),
+    ],
+)
+def test_entries_of_the_ignore_file_are_bound_by_object_namespace_and_file(
+    cli: Cli, tmp_path: Path, entry: str, code: int
+) -> None:
+    (tmp_path / "deploy").mkdir()
+    (tmp_path / "deploy" / "a.yaml").write_text(Path(BAD).read_text())
+    (tmp_path / ".llmdctl.yaml").write_text(f"ignore: [{{code: PRT004, {entry}, reason: ours}}]\n")
+    assert cli("validate", "deploy").code == code
+
+
+def test_written_files_fit_their_schemas(cli: Cli, tmp_path: Path) -> None:
+    cli("validate", BAD, "--write-baseline", "known.yaml")
+    schema = json.loads(cli("schema", "baseline").out)
+    jsonschema.validate(yaml.safe_load((tmp_path / "known.yaml").read_text()), schema)
+    ignore = {"ignore": [{"code": "PRT004", "object": "Deployment/x", "namespace": "a", "file": "b", "reason": "c"}]}
+    jsonschema.validate(ignore, json.loads(cli("schema", "ignore").out))
 
 
 def test_a_baseline_hides_what_was_there_and_nothing_new(cli: Cli, tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -21,6 +21,8 @@ class Kind(StrEnum):
     PROVIDER = "provider"
     IMAGES = "images"
     REPORT = "report"
+    BASELINE = "baseline"
+    IGNORE = "ignore"
 
 
 class SchemaFormat(StrEnum):
@@ -39,18 +41,32 @@ def schema(
     kind: Annotated[Kind, typer.Argument(help="Format to describe.")] = Kind.STACK,
     output: Annotated[SchemaFormat, typer.Option("-o", "--output", help="Output format.")] = SchemaFormat.JSON,
 ) -> None:
-    """Print the JSON Schema of a stack file, of a kind of catalog file, or of a report.
+    """Print the JSON Schema of a stack file, of a kind of catalog file, or of what `validate` reads and writes.
 
     Example: llmdctl schema stack > inferencestack.schema.json
     """
-    from llmdctl.catalog.schema import catalog_schemas
-    from llmdctl.findings.schema import report_schema
-    from llmdctl.spec.schema import stack_schema
+    write_data(_schema_of(kind), Format(output.value))
 
-    if kind is Kind.STACK:
-        found = stack_schema()
-    elif kind is Kind.REPORT:
-        found = report_schema()
-    else:
-        found = catalog_schemas()["ImageCatalog" if kind is Kind.IMAGES else kind.capitalize()]
-    write_data(found, Format(output.value))
+
+def _schema_of(kind: Kind) -> dict[str, Any]:
+    match kind:
+        case Kind.STACK:
+            from llmdctl.spec.schema import stack_schema
+
+            return stack_schema()
+        case Kind.REPORT:
+            from llmdctl.findings.schema import report_schema
+
+            return report_schema()
+        case Kind.BASELINE:
+            from llmdctl.validate.baseline import baseline_schema
+
+            return baseline_schema()
+        case Kind.IGNORE:
+            from llmdctl.validate.suppress import ignore_schema
+
+            return ignore_schema()
+        case _:
+            from llmdctl.catalog.schema import catalog_schemas
+
+            return catalog_schemas()["ImageCatalog" if kind is Kind.IMAGES else kind.capitalize()]

@@ -37,7 +37,6 @@ from llmdctl.validate.admission.workloads import (
     check_replica_set,
     check_stateful_set,
 )
-from llmdctl.validate.mending import edits_for_labels
 
 Check = Callable[[Object, Out], None]
 
@@ -135,4 +134,8 @@ def _edits(document: Document, place: Place, violation: Violation) -> tuple[Edit
         return (Edit(Op.REMOVE, place),)
     if violation.meant:
         return (Edit(Op.REPLACE, place, violation.meant, violation.given),)
-    return edits_for_labels(document, violation.path) if violation.message.endswith(UNMATCHED) else ()
+    if not violation.message.endswith(UNMATCHED):
+        return ()
+    from llmdctl.validate.mending import edits_for_labels
+
+    return edits_for_labels(document, violation.path)
