@@ -135,8 +135,7 @@ def _edit_document(data: bytes, edits: Sequence[Edit]) -> bytes:
         raise NotEditableError("it has line breaks other than LF and CRLF")
     plain = "\n".join(mine) + "\n"
     _check_written(plain, edits)
-    base = _written(plain, (), mine)
-    edited = _written(plain, edits, mine)
+    base, edited = _written(plain, edits, mine)
     merged = merge(base, mine, edited)
     if not _holds(merged, edited):
         merged = edited
@@ -176,8 +175,8 @@ def _scalar(node: Any, path: Path) -> str | None:
     return node.value if isinstance(node.value, str) else None
 
 
-def _written(text: str, edits: Sequence[Edit], lines: Sequence[str]) -> list[str]:
-    """The document as ruamel writes it, edited."""
+def _written(text: str, edits: Sequence[Edit], lines: Sequence[str]) -> tuple[list[str], list[str]]:
+    """The document as ruamel writes it, as it is and edited."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
@@ -188,10 +187,15 @@ def _written(text: str, edits: Sequence[Edit], lines: Sequence[str]) -> list[str
     yaml.indent(mapping=mapping, sequence=offset + 2, offset=offset)
     try:
         data = yaml.load(text)
+        base = _dumped(yaml, data)
         for edit in edits:
             apply_edit(data, edit, _prefix(edit), styled=True)
-        out = io.StringIO()
-        yaml.dump(data, out)
+        return base, _dumped(yaml, data)
     except (YAMLError, ValueError, TypeError, AttributeError, NotImplementedError) as error:
         raise NotEditableError(f"it can't be written back: {str(error).splitlines()[0]}") from error
+
+
+def _dumped(yaml: Any, data: Any) -> list[str]:
+    out = io.StringIO()
+    yaml.dump(data, out)
     return out.getvalue().splitlines()

@@ -40,15 +40,17 @@ def map_chunks(work: Callable[[Sequence[T]], R], items: Sequence[T], jobs: int) 
     number = min(jobs * CHUNKS, len(items))
     ends = [len(items) * index // number for index in range(number + 1)]
     _work = work, items
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context("fork"), initializer=_leave_interrupts)
     try:
-        with ProcessPoolExecutor(jobs, mp_context=get_context("fork"), initializer=_leave_interrupts) as pool:
-            return list(pool.map(_run, ends[:-1], ends[1:]))
+        return list(pool.map(_run, ends[:-1], ends[1:]))
     except BrokenProcessPool as error:
         raise UserError(
             "a process that checked a part of the input was ended", why="often for want of memory", fix="use --jobs 1"
         ) from error
     finally:
         _work = None
+        # After an interrupt nobody waits for what is not begun.
+        pool.shutdown(cancel_futures=True)
 
 
 def _run(start: int, end: int) -> Any:
