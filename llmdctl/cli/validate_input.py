@@ -115,7 +115,8 @@ class Inputs:
         from llmdctl.validate.scope import without_ignore_files
 
         access = Access(cluster.kubeconfig, cluster.context, cluster.as_user, cluster.timeout)
-        live = read_live(access, self.namespace, cluster.all_namespaces, without_ignore_files(reading.documents))
+        local = without_ignore_files(reading.documents)
+        live = read_live(access, self.namespace, cluster.all_namespaces, local, options.release)
         if live.notice and not kube_version_given:
             sys.stderr.write(f"notice: {live.notice}\n")
         options = replace(

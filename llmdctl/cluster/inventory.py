@@ -6,14 +6,14 @@ wrote into it: the rest is what was applied.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from llmdctl.cluster.client import Reader, Refused
 from llmdctl.findings import ClusterError, ObjectRef, SkippedCheck, SourceRef
 from llmdctl.findings.frozen import frozen
 from llmdctl.manifest import Document
-from llmdctl.schema.builtin import is_namespaced, minors_of
+from llmdctl.schema.builtin import minors_of
 from llmdctl.schema.custom import bundled_kinds
 
 PREFIX = "cluster:"
@@ -168,9 +168,9 @@ def _list(reader: Reader, resource: Resource, namespace: str) -> Iterator[Mappin
     query = {"limit": str(_PAGE)}
     page = reader.get(path, query)
     found = list(_items(page, "items"))
-    while token := (page.get("metadata") or {}).get("continue"):
+    while token := _continue(page):
         try:
-            page = reader.get(path, {**query, "continue": str(token)})
+            page = reader.get(path, {**query, "continue": token})
         except Refused as refused:
             if refused.status != _GONE:
                 raise
@@ -179,6 +179,12 @@ def _list(reader: Reader, resource: Resource, namespace: str) -> Iterator[Mappin
             return
         found.extend(_items(page, "items"))
     yield from found
+
+
+def _continue(page: Any) -> str:
+    metadata = page.get("metadata") if isinstance(page, Mapping) else None
+    token = metadata.get("continue") if isinstance(metadata, Mapping) else None
+    return token if isinstance(token, str) else ""
 
 
 def _documents(items: Sequence[Mapping[str, Any]], resource: Resource, start: int) -> Iterator[Document]:
@@ -207,12 +213,17 @@ def _not_read(resource: Resource, namespace: str, refused: Refused) -> SkippedCh
     return SkippedCheck("SCH", f"not read: {refused.message}", ObjectRef(resource.api_version, resource.kind), source)
 
 
-def merge(local: Sequence[Document], cluster: Sequence[Document], namespace: str) -> list[Document]:
+def merge(
+    local: Sequence[Document],
+    cluster: Sequence[Document],
+    namespace: str,
+    is_namespaced: Callable[[ObjectRef], bool],
+) -> list[Document]:
     """What the cluster would hold if the local objects were applied to `namespace`: a local object wins.
 
-    Local objects that state no namespace get it, as kubectl would send them.
+    Local objects that state no namespace get it, as kubectl would send them, when their kind `is_namespaced`.
     """
-    placed = [_placed(document, namespace) for document in local]
+    placed = [_placed(document, namespace) if is_namespaced(document.ref) else document for document in local]
     own = {_identity(document) for document in placed}
     return [*placed, *(document for document in cluster if _identity(document) not in own)]
 
@@ -220,7 +231,7 @@ def merge(local: Sequence[Document], cluster: Sequence[Document], namespace: str
 def _placed(document: Document, namespace: str) -> Document:
     obj = document.object
     metadata = obj.get("metadata") if isinstance(obj, dict) else None
-    if not isinstance(metadata, dict) or metadata.get("namespace") or not is_namespaced(document.ref.kind):
+    if not isinstance(metadata, dict) or metadata.get("namespace"):
         return document
     return Document({**obj, "metadata": {**metadata, "namespace": namespace}}, document.source, document.item)
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from llmdctl.cluster import PREFIX, Access, Inventory, connect, merge, read_definitions, read_inventory
-from llmdctl.findings import Finding, Report, SourceRef, Suppressed, SuppressedBy, UserError
+from llmdctl.findings import Finding, ObjectRef, Report, SourceRef, Suppressed, SuppressedBy, UserError
 from llmdctl.findings.frozen import frozen
 from llmdctl.manifest import Document
-from llmdctl.schema import SUPPORTED_MINORS
+from llmdctl.schema import SUPPORTED_MINORS, KindSchema, SchemaStore
 from llmdctl.validate.crds import check_crds
 
 
@@ -32,20 +32,30 @@ class Live:
         return frozenset(document.source.file for document in self.inventory.documents)
 
 
-def read_live(access: Access, namespace: str, all_namespaces: bool, local: Sequence[Document]) -> Live:
-    """Reads the namespace (of the context when it is ""), or all, and lays the local objects over it."""
+def read_live(access: Access, namespace: str, all_namespaces: bool, local: Sequence[Document], release: str) -> Live:
+    """Reads the namespace (of the context when it is ""), or all, and lays the local objects over it.
+
+    `release` is the llm-d release whose bundled CRDs tell which kinds live in namespaces, where the cluster's don't.
+    """
     reader = connect(access)
     home = namespace or reader.namespace
     inventory = read_inventory(reader, "" if all_namespaces else home)
-    documents = merge(local, inventory.documents, home)
+    minor = nearest_minor(inventory.minor)
+    definitions = tuple(crd for crd in read_definitions(reader, local) if _is_usable(crd))
+    store = SchemaStore(minor, release)
+    store.add_crds(crd.object for crd in definitions)
+
+    def is_namespaced(ref: ObjectRef) -> bool:
+        schema = store.lookup(ref.api_version, ref.kind)
+        return isinstance(schema, KindSchema) and schema.namespaced
+
+    documents = merge(local, inventory.documents, home, is_namespaced)
     if not documents:
         where = "the cluster" if all_namespaces else f"namespace {home}"
         raise UserError(f"{where} holds no object that is checked", fix="name another with -n, or all with -A")
-    minor = nearest_minor(inventory.minor)
     notice = ""
     if minor != inventory.minor:
         notice = f"the cluster runs Kubernetes {inventory.minor}, which is not known here; {minor} is used instead"
-    definitions = tuple(crd for crd in read_definitions(reader, local) if _is_usable(crd))
     return Live(tuple(documents), inventory, minor, definitions, notice)
 
 

@@ -139,6 +139,16 @@ def test_local_objects_win_and_the_rest_of_the_namespace_is_there_simulated(
     assert report(result)["coverage"]["objects"]["total"] == 1
 
 
+def test_cluster_scoped_kinds_get_no_namespace_simulated(cli: Cli, answers: Answers, tmp_path: Path) -> None:
+    answers.objects = [stored(GOOD)]
+    (tmp_path / "class.yaml").write_text(
+        "apiVersion: gateway.networking.k8s.io/v1\nkind: GatewayClass\nmetadata: {name: x}\n"
+        "spec: {controllerName: example.com/y}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: z}\n"
+    )
+    result = cli("class.yaml")
+    assert (result.code, result.out.count("\n")) == (0, 1)
+
+
 def test_only_what_concerns_a_local_object_counts_simulated(cli: Cli, answers: Answers, tmp_path: Path) -> None:
     old = json.loads(json.dumps(BAD).replace('"demo"', '"old"'))
     answers.objects = [stored(old, "old")]
@@ -178,6 +188,21 @@ def test_a_cluster_that_refuses_is_exit_code_3_simulated(cli: Cli, answers: Answ
 def test_odd_answers_are_no_traceback_simulated(cli: Cli, answers: Answers, raw: bytes) -> None:
     answers.raw = raw
     assert cli().code in (2, 3)
+
+
+def test_lists_of_odd_items_are_no_traceback_simulated(cli: Cli, answers: Answers) -> None:
+    class Odd(Answers):
+        def _list(self, _version: str, parts: list[str], _query: dict[str, list[str]]) -> tuple[int, Any]:
+            bodies: dict[str, Any] = {
+                "pods": [],
+                "services": {"items": [1, None, {}, {"metadata": 3}, {"metadata": {"name": 5, "namespace": 6}}]},
+                "configmaps": {"metadata": [], "items": {"a": 1}},
+                "deployments": {"metadata": {"continue": 7}, "items": [{"metadata": {"ownerReferences": "x"}}]},
+            }
+            return 200, bodies.get(parts[-1], {"items": None})
+
+    answers.__class__ = Odd
+    assert cli().code == 0
 
 
 def test_an_unreachable_cluster_is_exit_code_3_simulated(cli: Cli, tmp_path: Path) -> None:
@@ -238,7 +263,7 @@ def test_merging_is_by_group_kind_namespace_and_name() -> None:
         "{apiVersion: apps/v1beta1, kind: Deployment, metadata: {name: a, namespace: other}}\n",
         "cluster:llm-d",
     ).documents
-    merged = merge(local, cluster, "llm-d")
+    merged = merge(local, cluster, "llm-d", lambda ref: ref.kind != "Namespace")
     assert [(item.ref.kind, item.ref.namespace, item.source.file) for item in merged] == [
         ("Service", "llm-d", "f"),
         ("Namespace", "", "f"),
