@@ -13,7 +13,7 @@ from typing import Any
 from llmdctl.findings import UserError
 from llmdctl.findings.versions import Version
 from llmdctl.manifest.record import record
-from llmdctl.manifest.typed import TypedError, doc
+from llmdctl.manifest.typed import Problem, TypedError, doc
 from llmdctl.manifest.typed import dump as dump_typed
 from llmdctl.manifest.typed import load as load_typed
 
@@ -154,22 +154,29 @@ class RouterConfig:
 
 def load(data: Any) -> RouterConfig:
     """The config of plain data. Raises UserError with every fault for what the picker's decoder refuses."""
+    config, problems = load_problems(data)
+    if config is None:
+        errors = [UserError(str(problem), fix=problem.fix) for problem in problems]
+        raise UserError(errors[0].what, fix=errors[0].fix, others=errors[1:])
+    return config
+
+
+def load_problems(data: Any) -> tuple[RouterConfig | None, list[Problem]]:
+    """The config, or None with everything that the picker's decoder refuses."""
     if not isinstance(data, Mapping):
-        raise UserError("the config is not a map", fix=f"start it with apiVersion: {V1} and kind: {KIND}")
+        return None, [Problem((), "the config is not a map", f"start it with apiVersion: {V1} and kind: {KIND}")]
     version, kind = data.get("apiVersion"), data.get("kind")
     if kind != KIND or version not in API_VERSIONS:
-        raise UserError(
-            f"apiVersion {version!r} with kind {kind!r} is no endpoint picker config",
-            fix=f"use kind {KIND} with one of " + ", ".join(API_VERSIONS),
-        )
+        what = f"apiVersion {version!r} with kind {kind!r} is no endpoint picker config"
+        fix = f"use kind {KIND} with one of " + ", ".join(API_VERSIONS)
+        return None, [Problem(("apiVersion",), what, fix)]
     body = {key: value for key, value in data.items() if key not in ("apiVersion", "kind")}
     if version != V1:
         body = _from_v1alpha1(body)
     try:
-        return load_typed(RouterConfig, body)
+        return load_typed(RouterConfig, body), []
     except TypedError as error:
-        errors = [UserError(str(problem), fix=problem.fix) for problem in error.problems]
-        raise UserError(errors[0].what, fix=errors[0].fix, others=errors[1:]) from error
+        return None, error.problems
 
 
 def dump(config: RouterConfig, router_version: str) -> dict[str, Any]:

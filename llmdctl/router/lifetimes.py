@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from llmdctl.findings import UserError
+from llmdctl.findings import Path, UserError
 from llmdctl.findings.frozen import frozen
 from llmdctl.findings.versions import Version
 from llmdctl.router.config import PriorityBand, RouterConfig
@@ -77,6 +77,25 @@ GATES: Mapping[str, Lifetime] = {
     "dataLayer": Lifetime(until=(0, 10), instead="remove it: the data layer is always on"),
     "haPopulateNonLeaderDatastore": Lifetime(since=(0, 10)),
 }
+
+
+def misfits_at(config: RouterConfig, version: Version) -> Iterator[tuple[Path, str, str]]:
+    """The same for a known version, as path, what, and what to do."""
+    for place, name, lifetime in _used(config):
+        fault = lifetime.fault(version)
+        if fault:
+            fix = lifetime.instead if "gone" in fault else ""
+            yield _path(place), f"{name} {fault}, and this router is {version}", fix or "leave it out"
+
+
+def _path(place: str) -> Path:
+    steps: list[str | int] = []
+    for part in place.split("."):
+        name, bracket, index = part.partition("[")
+        steps.append(name)
+        if bracket:
+            steps.append(int(index[:-1]))
+    return tuple(steps)
 
 
 def misfits(config: RouterConfig, router_version: str) -> list[UserError]:

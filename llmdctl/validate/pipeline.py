@@ -93,6 +93,7 @@ class _Run:
         self.rules_run = 0
         self.rules_skipped = 0
         self.rules_deselected = 0
+        self.files: list[Document] = []
 
     def separate(self, documents: Sequence[Document]) -> list[Document]:
         """The cluster objects; everything else is counted as skipped, with its reason."""
@@ -100,6 +101,7 @@ class _Run:
         for document, reason in not_an_object(documents):
             if reason:
                 self.objects_skipped.append(SkippedCheck("SCH", reason, document.ref, document.source))
+                self.files.append(document)
             else:
                 objects.append(document)
         return objects
@@ -125,7 +127,9 @@ class _Run:
     def view_rules(self, objects: Sequence[Document]) -> None:
         """The rules across objects."""
         options = self.options
-        view = View(objects, complete=options.complete, versions=options.versions, models=options.models)
+        view = View(
+            objects, complete=options.complete, versions=options.versions, models=options.models, files=self.files
+        )
         missing = {need: reason for need, (has, reason) in _NEEDS.items() if not has(view)}
         for rule in self.rules:
             if rule.check is None:
@@ -228,5 +232,7 @@ _NEEDS: dict[str, tuple[Callable[[View], bool], str]] = {
     "pools": (lambda view: bool(view.pools), "the input has no InferencePool"),
     "workloads": (lambda view: bool(view.workloads), "the input has no workload"),
     "engines": (lambda view: any(item.engines for item in view.templates), "no engine command is known in the input"),
+    "configs": (lambda view: bool(view.picker_configs), "the input has no endpoint picker config"),
+    "epps": (lambda view: bool(view.epps), "the input has no endpoint picker"),
     "pairs": (lambda view: bool(view.pairs), "the input has no prefill and decode servers that belong together"),
 }

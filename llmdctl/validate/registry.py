@@ -24,6 +24,7 @@ FAMILIES = {
     "PRT": "ports",
     "KVT": "KV transfer between prefill and decode",
     "ENG": "engine: flags and values, by engine version",
+    "RTR": "router: the endpoint picker's config, flags and rights",
     "IMG": "images and versions",
     "IGN": "ignore annotations",
 }

@@ -10,6 +10,7 @@ from llmdctl.findings.text import LISTED
 from llmdctl.manifest.document import Document
 from llmdctl.manifest.files import STDIN
 from llmdctl.validate.suppress import FILE
+from llmdctl.view.picker_config import KIND, holds_config
 
 _GROUPS = {
     "kustomize.config.k8s.io": "a file of kustomize; validate what `kubectl kustomize {folder}` renders",
@@ -38,7 +39,7 @@ def require_objects(documents: Sequence[Document]) -> None:
     """Raises UserError when no document is a cluster object: then nothing would be checked."""
     reasons: dict[str, Document] = {}
     for document, reason in not_an_object(documents):
-        if not reason:
+        if not reason or holds_config(document):
             return
         reasons.setdefault(reason, document)
     if not reasons:
@@ -57,6 +58,9 @@ def require_objects(documents: Sequence[Document]) -> None:
 def require_coverage(report: Report) -> None:
     """Raises UserError when a report says nothing of any object: no finding, and no schema for any of them."""
     if report.coverage.objects_validated or report.findings or report.suppressed:
+        return
+    if all(check.object is None or check.object.kind in ("", KIND) for check in report.skipped if check.code == "SCH"):
+        # Endpoint picker configs, alone or in Helm values: the rules have read them.
         return
     reasons = dict.fromkeys(check.reason for check in report.skipped if check.object is not None)
     raise UserError(
@@ -77,7 +81,7 @@ def _reason(document: Document, with_objects: set[str]) -> str:
     if group in _GROUPS:
         return _about(_GROUPS[group], document)
     if ref.kind == "EndpointPickerConfig" and group in _PICKER_GROUPS:
-        return "the endpoint picker's config file, not a cluster object"
+        return "the endpoint picker's config file, not a cluster object: only rules look at it"
     name = PurePath(document.source.file).name
     if not ref.kind and name in ("kustomization.yaml", "kustomization.yml"):
         return _about(_GROUPS["kustomize.config.k8s.io"], document)

@@ -6,12 +6,13 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from llmdctl.findings import Place, UserError
+from llmdctl.findings.versions import Version
 from llmdctl.view.container import Container
 from llmdctl.view.flags import Flags, read_flags
 from llmdctl.view.lazy import lazy
 from llmdctl.view.node import Node
 from llmdctl.view.pod import PodTemplate
-from llmdctl.view.versions import image_component
+from llmdctl.view.versions import image_component, image_version
 
 if TYPE_CHECKING:
     from llmdctl.router.config import RouterConfig
@@ -29,6 +30,7 @@ class Epp:
 
     def __init__(self, template: PodTemplate, container: Container, config_maps: ConfigMaps) -> None:
         self.template = template
+        self._stated = template.stated_version("epp")
         self.container = container
         self._config_maps = config_maps
 
@@ -41,6 +43,11 @@ class Epp:
     def flags(self) -> Flags:
         """Its command line."""
         return read_flags(self.container, _BOOLEANS)
+
+    @lazy
+    def version(self) -> Version | None:
+        """The picker's version, None when neither an option, an annotation nor the image tells."""
+        return self._stated or image_version(self.container.image, "epp")
 
     def _flag(self, name: str) -> str:
         flag = self.flags.get(name)
@@ -59,8 +66,19 @@ class Epp:
     @lazy
     def config_data(self) -> Any:
         """The plain data of its config; None when it is not in the input or no YAML."""
-        text = self._flag("config-text") or self._file_text()
-        return _yaml(text) if text else None
+        return _yaml(self.config_text) if self.config_text else None
+
+    @lazy
+    def config_text(self) -> str:
+        """The text of its config, "" when it is not in the input."""
+        return self._flag("config-text") or (self._file_node.text() if self._file_node else "")
+
+    @property
+    def config_node(self) -> Node | None:
+        """Where the text stands: a ConfigMap's value, or the container's arguments."""
+        if self._flag("config-text"):
+            return self.container.node.at("args")
+        return self._file_node
 
     @lazy
     def config(self) -> RouterConfig | None:
@@ -75,20 +93,21 @@ class Epp:
         except UserError:
             return None
 
-    def _file_text(self) -> str:
+    @lazy
+    def _file_node(self) -> Node | None:
         path = self._flag("config-file")
         folder, _, file = path.rpartition("/")
         for mount in self.container.node.at("volumeMounts").items():
             if folder and mount.at("mountPath").text().rstrip("/") == folder:
                 return self._from_volume(mount.at("name").text(), file)
-        return ""
+        return None
 
-    def _from_volume(self, volume_name: str, file: str) -> str:
+    def _from_volume(self, volume_name: str, file: str) -> Node | None:
         for volume in self.template.node.at("spec", "volumes").items():
             if volume.at("name").text() == volume_name:
                 data = self._config_maps(self.template.namespace, volume.at("configMap", "name").text())
-                return data.key(file).text() if data else ""
-        return ""
+                return data.key(file) if data and data.key(file).exists else None
+        return None
 
 
 def find_epp(template: PodTemplate, config_maps: ConfigMaps) -> Epp | None:

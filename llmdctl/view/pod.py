@@ -59,6 +59,10 @@ class PodTemplate:
         self.version_place = own.place if own.text() else workload.place
         self._stated = Stated(options or VersionOptions(), self.version_annotation)
 
+    def stated_version(self, component: str) -> Version | None:
+        """What options and annotations say of a component's version."""
+        return self._stated.version(self.role, component)
+
     @property
     def place(self) -> Place:
         """Where the template stands; for a bare Pod the object itself."""

@@ -13,6 +13,7 @@ from llmdctl.view.lazy import lazy
 from llmdctl.view.networking import Monitor, Service
 from llmdctl.view.node import Node
 from llmdctl.view.peers import Group, Pair, pairs_of, sibling_groups, split_by_file
+from llmdctl.view.picker_config import PickerConfig, find_configs
 from llmdctl.view.pod import PodTemplate
 from llmdctl.view.pool import Pool, is_pool
 from llmdctl.view.versions import VersionOptions
@@ -26,7 +27,8 @@ ModelLookup = Callable[[str], Any]
 class View:
     """Documents as the parts that rules speak of.
 
-    `complete` tells that nothing else exists (closed world). `models` gives facts of a model by id, or None.
+    `files` are documents that are no cluster objects; `complete` tells that nothing else exists (closed world);
+    `models` gives facts of a model by id, or None.
     """
 
     def __init__(
@@ -36,8 +38,10 @@ class View:
         complete: bool = False,
         versions: VersionOptions | None = None,
         models: ModelLookup = lambda _: None,
+        files: Sequence[Document] = (),
     ) -> None:
         self.documents = documents
+        self.files = files
         self.complete = complete
         self.models = models
         self._versions = versions or VersionOptions()
@@ -91,6 +95,11 @@ class View:
         """The endpoint pickers."""
         found = (find_epp(template, self.config_map) for template in self.templates)
         return [epp for epp in found if epp is not None]
+
+    @lazy
+    def picker_configs(self) -> list[PickerConfig]:
+        """The endpoint pickers' configs, those that no picker of the input reads among them."""
+        return list(find_configs(self.of_kind("ConfigMap"), self.epps, self.files))
 
     def config_map(self, namespace: str, name: str) -> Node | None:
         """The `data` of a ConfigMap, or None when it is not in the input."""

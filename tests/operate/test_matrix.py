@@ -66,12 +66,8 @@ def test_no_rule_is_skipped_because_a_version_or_its_flags_are_unknown(
         skip.reason for outcome in found.rendered if outcome.report is not None for skip in outcome.report.skipped
     }
     # What is absent from a stack (a second role, or any engine in the pairing job) is no gap in what is known.
-    absent = {
-        "the input has no prefill and decode servers that belong together",
-        "no engine command is known in the input",
-        "the input has no InferencePool",
-    }
-    assert reasons <= absent
+    absent = ("the input has no ", "no engine command is known in the input")
+    assert [reason for reason in reasons if not reason.startswith(absent)] == []
 
 
 def test_what_the_guides_say_of_each_cell_is_what_was_seen(

@@ -4,8 +4,9 @@ from llmdctl.validate.rules.engine_flags import ENG_RULES
 from llmdctl.validate.rules.images import IMG_RULES
 from llmdctl.validate.rules.labels import LBL_RULES
 from llmdctl.validate.rules.ports import PRT_RULES
+from llmdctl.validate.rules.router_config import RTR_CONFIG_RULES
 from llmdctl.validate.rules.transfer import KVT_RULES
 
-VIEW_RULES = [*LBL_RULES, *PRT_RULES, *KVT_RULES, *ENG_RULES, *IMG_RULES]
+VIEW_RULES = [*LBL_RULES, *PRT_RULES, *KVT_RULES, *ENG_RULES, *IMG_RULES, *RTR_CONFIG_RULES]
 
-__all__ = ["ENG_RULES", "IMG_RULES", "KVT_RULES", "LBL_RULES", "PRT_RULES", "VIEW_RULES"]
+__all__ = ["ENG_RULES", "IMG_RULES", "KVT_RULES", "LBL_RULES", "PRT_RULES", "RTR_CONFIG_RULES", "VIEW_RULES"]
