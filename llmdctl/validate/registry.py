@@ -25,6 +25,10 @@ FAMILIES = {
     "KVT": "KV transfer between prefill and decode",
     "ENG": "engine: flags and values, by engine version",
     "RTR": "router: the endpoint picker's config, flags and rights",
+    "PAR": "parallelism, groups and rollouts",
+    "RES": "resources of pods and what they need of their host",
+    "DRA": "device claims",
+    "SCL": "autoscaling",
     "IMG": "images and versions",
     "IGN": "ignore annotations",
 }

@@ -1,6 +1,7 @@
 """Objects as workloads, roles, engine commands, pools and router configs. Rules read this, never raw dictionaries."""
 
 from llmdctl.view.container import Container, Port, Probe
+from llmdctl.view.devices import Accelerators, DeviceClaim, DeviceRequest, Devices, PodClaim
 from llmdctl.view.engine import EngineCommand
 from llmdctl.view.epp import Epp
 from llmdctl.view.labels import Labels, Match
@@ -16,8 +17,12 @@ from llmdctl.view.view import View
 from llmdctl.view.workload import Workload
 
 __all__ = [
+    "Accelerators",
     "Connector",
     "Container",
+    "DeviceClaim",
+    "DeviceRequest",
+    "Devices",
     "EngineCommand",
     "Epp",
     "Group",
@@ -26,6 +31,7 @@ __all__ = [
     "Match",
     "Monitor",
     "Pair",
+    "PodClaim",
     "PodTemplate",
     "Pool",
     "Port",

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from llmdctl.manifest.document import Document
+from llmdctl.view.devices import Devices
 from llmdctl.view.epp import Epp, find_epp
 from llmdctl.view.labels import Match
 from llmdctl.view.lazy import lazy
@@ -74,6 +75,11 @@ class View:
     def serving(self) -> list[PodTemplate]:
         """The templates whose pods answer inference requests."""
         return [template for template in self.templates if template.is_serving]
+
+    @lazy
+    def devices(self) -> Devices:
+        """Device claims and what containers get of them."""
+        return Devices(self)
 
     @lazy
     def pools(self) -> list[Pool]:

@@ -26,6 +26,23 @@ _JUNK = st.one_of(
 )
 
 
+def _claim_template() -> dict[str, Any]:
+    exactly = {"deviceClassName": "gpu.nvidia.com", "count": 1}
+    requests = [{"name": "gpu", "exactly": exactly}, {"name": "nic", "firstAvailable": [{"name": "a", **exactly}]}]
+    devices = {"requests": requests, "constraints": [{"requests": ["gpu"], "matchAttribute": "dra.net/x"}]}
+    meta = {"name": "claims", "namespace": "llm-d"}
+    spec = {"spec": {"devices": devices}}
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaimTemplate", "metadata": meta, "spec": spec}
+
+
+def _claimant() -> dict[str, Any]:
+    resources = {"limits": {"nvidia.com/gpu": "2"}, "claims": [{"name": "a", "request": "gpu"}]}
+    flags = ["m", "--tensor-parallel-size=4", "--data-parallel-size=4", "--data-parallel-size-local=2", "--nnodes=2"]
+    claims = [{"name": "a", "resourceClaimTemplateName": "claims"}, {"name": "b", "resourceClaimName": "x"}]
+    pod = {"resourceClaims": claims, "nodeSelector": {"cloud.google.com/x": "y"}, "tolerations": [{"key": "k"}]}
+    return deployment("claimant", container(flags, resources=resources), pod=pod)
+
+
 def whole() -> list[dict[str, Any]]:
     """A bit of everything that the view reads."""
     template = {"metadata": {"labels": {"llm-d.ai/role": "prefill", "llm-d.ai/guide": "demo"}}, "spec": {}}
@@ -38,6 +55,8 @@ def whole() -> list[dict[str, Any]]:
     )
     return [
         pool(),
+        _claim_template(),
+        _claimant(),
         prefill(),
         decode("--block-size=64"),
         sglang("s", "prefill", mode="prefill"),
@@ -98,6 +117,6 @@ def test_no_malformed_object_breaks_a_rule(data: st.DataObject) -> None:
 
 def test_the_untouched_whole_is_seen() -> None:
     view = View(documents(*whole()))
-    assert len(view.workloads) == 6
+    assert len(view.workloads) == 7
     assert len(view.templates) == 8
     assert [template.engine is not None for template in view.templates] == [True] * 8

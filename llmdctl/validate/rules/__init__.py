@@ -1,12 +1,33 @@
 """Rules over the view, one module a family: each rule is a function and its page."""
 
+from llmdctl.validate.rules.claims import DRA_RULES
 from llmdctl.validate.rules.engine_flags import ENG_RULES
 from llmdctl.validate.rules.images import IMG_RULES
 from llmdctl.validate.rules.labels import LBL_RULES
+from llmdctl.validate.rules.parallel import PAR_RULES
 from llmdctl.validate.rules.ports import PRT_RULES
 from llmdctl.validate.rules.router_config import RTR_CONFIG_RULES
 from llmdctl.validate.rules.transfer import KVT_RULES
 
-VIEW_RULES = [*LBL_RULES, *PRT_RULES, *KVT_RULES, *ENG_RULES, *IMG_RULES, *RTR_CONFIG_RULES]
+VIEW_RULES = [
+    *LBL_RULES,
+    *PRT_RULES,
+    *KVT_RULES,
+    *ENG_RULES,
+    *IMG_RULES,
+    *RTR_CONFIG_RULES,
+    *PAR_RULES,
+    *DRA_RULES,
+]
 
-__all__ = ["ENG_RULES", "IMG_RULES", "KVT_RULES", "LBL_RULES", "PRT_RULES", "RTR_CONFIG_RULES", "VIEW_RULES"]
+__all__ = [
+    "DRA_RULES",
+    "ENG_RULES",
+    "IMG_RULES",
+    "KVT_RULES",
+    "LBL_RULES",
+    "PAR_RULES",
+    "PRT_RULES",
+    "RTR_CONFIG_RULES",
+    "VIEW_RULES",
+]

@@ -52,7 +52,7 @@ MUTATIONS = [
     Mutation("KVT001", _other_connector),
     Mutation("KVT002", _wrong_way),
     Mutation("KVT003", _other_protocol),
-    Mutation("KVT004", _sizes),
+    Mutation("KVT004", _sizes, also=("PAR001",)),
     Mutation("KVT007", _blocks),
     Mutation("KVT022", _handshake),
 ]
