@@ -118,5 +118,5 @@ def test_no_malformed_object_breaks_a_rule(data: st.DataObject) -> None:
 def test_the_untouched_whole_is_seen() -> None:
     view = View(documents(*whole()))
     assert len(view.workloads) == 7
-    assert len(view.templates) == 8
+    assert len(view.templates) == 9
     assert [template.engine is not None for template in view.templates] == [True] * 8
