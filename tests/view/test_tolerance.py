@@ -119,4 +119,4 @@ def test_the_untouched_whole_is_seen() -> None:
     view = View(documents(*whole()))
     assert len(view.workloads) == 7
     assert len(view.templates) == 9
-    assert [template.engine is not None for template in view.templates] == [True] * 8
+    assert [template.engine is not None for template in view.templates] == [True] * 9
