@@ -85,7 +85,7 @@ def world(engine: EngineCommand) -> World | None:
     ranks = 1
     for value in factors.values():
         ranks *= 1 if value is None else value
-    spread = nodes(engine)
+    spread = 1 if engine.engine == TRTLLM else nodes(engine)
     if spread is None:
         return World(1, False, "")
     told = [f"{value} {name}" for name, value in factors.items() if value is not None and value != 1]
