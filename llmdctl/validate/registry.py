@@ -24,6 +24,7 @@ FAMILIES = {
     "PRT": "ports",
     "KVT": "KV transfer between prefill and decode",
     "ENG": "engine: flags and values, by engine version",
+    "PFX": "precise prefix-cache routing",
     "RTR": "router: the endpoint picker's config, flags and rights",
     "PAR": "parallelism, groups and rollouts",
     "RES": "resources of pods and what they need of their host",

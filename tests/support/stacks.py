@@ -52,13 +52,19 @@ def pool(name: str = "demo", ports: Sequence[int] = (8000,), namespace: str = "l
 def container(args: Sequence[str], image: str = VLLM, **more: Any) -> dict[str, Any]:
     """An engine container."""
     command = ["python3", "-m", "sglang.launch_server"] if "sglang" in image else ["vllm", "serve"]
-    return {"name": "modelserver", "image": image, "command": command, "args": list(args), **more}
+    env = [{"name": "VLLM_NIXL_SIDE_CHANNEL_HOST", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}]
+    env.append({"name": "VLLM_HTTP_TIMEOUT_KEEP_ALIVE", "value": "120"})
+    found: dict[str, Any] = {"name": "modelserver", "image": image, "command": command, "args": list(args), **more}
+    if any("Nixl" in word for word in args):
+        found["env"] = [*env, *found.get("env", [])]
+    return found
 
 
 def sidecar(*args: str, version: str = "v0.10.0") -> dict[str, Any]:
     """A routing sidecar."""
     image = f"{SIDECAR}:{version}"
-    return {"name": "routing-proxy", "image": image, "restartPolicy": "Always", "args": list(args)}
+    safe = [] if any("secure" in word for word in args) else ["--secure-proxy=false"]
+    return {"name": "routing-proxy", "image": image, "restartPolicy": "Always", "args": [*args, *safe]}
 
 
 def deployment(

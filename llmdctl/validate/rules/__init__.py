@@ -2,10 +2,12 @@
 
 from llmdctl.validate.rules.claims import DRA_RULES
 from llmdctl.validate.rules.engine_flags import ENG_RULES
+from llmdctl.validate.rules.handover import HANDOVER_RULES
 from llmdctl.validate.rules.images import IMG_RULES
 from llmdctl.validate.rules.labels import LBL_RULES
 from llmdctl.validate.rules.parallel import PAR_RULES
 from llmdctl.validate.rules.ports import PRT_RULES
+from llmdctl.validate.rules.prefix import PFX_RULES
 from llmdctl.validate.rules.router_config import RTR_CONFIG_RULES
 from llmdctl.validate.rules.transfer import KVT_RULES
 
@@ -18,16 +20,8 @@ VIEW_RULES = [
     *RTR_CONFIG_RULES,
     *PAR_RULES,
     *DRA_RULES,
+    *HANDOVER_RULES,
+    *PFX_RULES,
 ]
 
-__all__ = [
-    "DRA_RULES",
-    "ENG_RULES",
-    "IMG_RULES",
-    "KVT_RULES",
-    "LBL_RULES",
-    "PAR_RULES",
-    "PRT_RULES",
-    "RTR_CONFIG_RULES",
-    "VIEW_RULES",
-]
+__all__ = ["VIEW_RULES"]
