@@ -234,5 +234,6 @@ _NEEDS: dict[str, tuple[Callable[[View], bool], str]] = {
     "engines": (lambda view: any(item.engines for item in view.templates), "no engine command is known in the input"),
     "configs": (lambda view: bool(view.picker_configs), "the input has no endpoint picker config"),
     "epps": (lambda view: bool(view.epps), "the input has no endpoint picker"),
+    "scalers": (lambda view: bool(view.scalers), "the input has no autoscaler"),
     "pairs": (lambda view: bool(view.pairs), "the input has no prefill and decode servers that belong together"),
 }

@@ -17,6 +17,7 @@ from llmdctl.view.peers import Group, Pair, pairs_of, sibling_groups, split_by_f
 from llmdctl.view.picker_config import PickerConfig, find_configs
 from llmdctl.view.pod import PodTemplate
 from llmdctl.view.pool import Pool, is_pool
+from llmdctl.view.scaling import Scaler, is_scaler
 from llmdctl.view.versions import VersionOptions
 from llmdctl.view.workload import Workload, read_workloads
 from llmdctl.view.worlds import Worlds
@@ -80,6 +81,35 @@ class View:
     def devices(self) -> Devices:
         """Device claims and what containers get of them."""
         return Devices(self)
+
+    @lazy
+    def scalers(self) -> list[Scaler]:
+        """The autoscalers."""
+        kinds = ("HorizontalPodAutoscaler", "ScaledObject")
+        return [Scaler(item) for kind in kinds for item in self.of_kind(kind) if is_scaler(item)]
+
+    @lazy
+    def _workload_names(self) -> dict[str, list[Workload]]:
+        out: dict[str, list[Workload]] = defaultdict(list)
+        for workload in self.workloads:
+            out[workload.name].append(workload)
+        return out
+
+    @lazy
+    def _role_names(self) -> dict[str, list[Workload]]:
+        out: dict[str, list[Workload]] = defaultdict(list)
+        for workload in self.workloads:
+            if workload.role_name:
+                out[f"{workload.name}-{workload.role_name}"].append(workload)
+        return out
+
+    def workloads_named(self, name: str) -> list[Workload]:
+        """The workloads of a name, of every kind and namespace."""
+        return self._workload_names.get(name, [])
+
+    def roles_named(self, name: str) -> list[Workload]:
+        """The roles of DisaggregatedSets whose scaler has this name: `<set>-<role>`."""
+        return self._role_names.get(name, [])
 
     @lazy
     def pools(self) -> list[Pool]:

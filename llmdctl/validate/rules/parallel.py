@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from llmdctl.findings import Hit, Outcome, Place, Rule, Severity, Skip
 from llmdctl.validate.rules.evidence import seen
+from llmdctl.validate.rules.grouping import GROUP_RULES
 from llmdctl.view import Accelerators, EngineCommand, PodTemplate, View, Workload
 from llmdctl.view.engine import SGLANG, VLLM
 from llmdctl.view.ranks import World, data_parallel, local_data_parallel, number, uses_ray, world
@@ -255,4 +256,4 @@ PAR005 = Rule(
     check=check_nodes,
 )
 
-PAR_RULES: Iterable[Rule] = (PAR001, PAR002, PAR005)
+PAR_RULES: Iterable[Rule] = (PAR001, PAR002, PAR005, *GROUP_RULES)

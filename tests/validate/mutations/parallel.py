@@ -62,12 +62,57 @@ def _wrong_start(objects: Objects) -> None:
     raise NotHere("no first rank")
 
 
+def _other_mori(objects: Objects) -> None:
+    engine = objects.engine()
+    for item in engine.get("env") or []:
+        if item["name"].startswith("MORI_") and "value" in item:
+            item["value"] = "77"
+            return
+    raise NotHere("no MoRI")
+
+
+def _other_backend(objects: Objects) -> None:
+    groups = [item for item in objects.all("DisaggregatedSet") for item in item["spec"]["roles"]]
+    for role in groups:
+        group = role["spec"]["leaderWorkerTemplate"]
+        if "leaderTemplate" in group:
+            for item in group["workerTemplate"]["spec"]["containers"]:
+                set_flag(item, "--all2all-backend", "mori_low_latency")
+            return
+    raise NotHere("no leader")
+
+
+def _lone_restarts(objects: Objects) -> None:
+    for item in objects.all("DisaggregatedSet"):
+        for role in item["spec"]["roles"]:
+            group = role["spec"]["leaderWorkerTemplate"]
+            if group.get("size", 1) > 1:
+                group["restartPolicy"] = "None"
+                return
+    raise NotHere("no group of several pods")
+
+
+def _queue_of_the_set(objects: Objects) -> None:
+    for item in objects.all("DisaggregatedSet"):
+        for role in item["spec"]["roles"]:
+            labels = (role.get("metadata") or {}).get("labels") or {}
+            queue = labels.pop("kueue.x-k8s.io/queue-name", None)
+            if queue:
+                item["metadata"].setdefault("labels", {})["kueue.x-k8s.io/queue-name"] = queue
+                return
+    raise NotHere("no queue")
+
+
 MUTATIONS = [
     Mutation("PAR001", _fewer_devices),
     Mutation("PAR001", _idle_devices),
     Mutation("PAR001", _fewer_claims),
     Mutation("PAR002", _more_ranks),
     Mutation("PAR002", _wrong_start),
+    Mutation("PAR009", _other_mori),
+    Mutation("PAR011", _other_backend),
+    Mutation("PAR019", _queue_of_the_set),
+    Mutation("PAR021", _lone_restarts),
 ]
 
 NOT_OURS = {"PAR005": "no stack of ours spreads one engine over pods by --nnodes"}
