@@ -95,7 +95,7 @@ MUTATIONS = [
     Mutation("KVT010", _transport),
     Mutation("KVT013", _decider),
     Mutation("KVT014", _keep_alive),
-    Mutation("KVT015", _recompute),
+    Mutation("KVT015", _recompute, also=("PAR011",)),
     Mutation("KVT016", _write_mode),
     Mutation("KVT021", _obsolete),
     Mutation("PRT009", _channel_host),
