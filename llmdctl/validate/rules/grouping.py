@@ -162,4 +162,46 @@ PAR019 = Rule(
     check=check_queue,
 )
 
-GROUP_RULES: Iterable[Rule] = (PAR009, PAR011, PAR019, PAR021)
+# Plugins whose state is what this picker itself has sent or seen.
+_OWN_STATE = (
+    "inflight-load-producer",
+    "active-request-scorer",
+    "token-load-scorer",
+    "approx-prefix-cache-producer",
+    "prefix-cache-affinity-filter",
+)
+
+
+def check_pickers(view: View) -> Iterator[Outcome]:
+    """PAR022: several pickers choose side by side, each by what it has sent itself."""
+    for epp in view.epps:
+        replicas = epp.template.workload.replicas
+        election = epp.flags.get("ha-enable-leader-election")
+        if replicas is None or replicas < 2 or (election is not None and election.value != "false"):
+            continue
+        if epp.config_data is None:
+            yield Skip("the endpoint picker's config is not in the input", epp.place)
+            continue
+        plugins = epp.config_data.get("plugins") if isinstance(epp.config_data, dict) else None
+        types = [item.get("type") for item in plugins if isinstance(item, dict)] if isinstance(plugins, list) else []
+        own = next((item for item in types if item in _OWN_STATE), None)
+        if own is not None:
+            yield Hit(
+                epp.template.workload.at("spec", "replicas"),
+                f"{replicas} endpoint pickers choose at once, and {own} knows only the requests of its own",
+                evidence=(seen(f"the config has {own}", epp.config_node.place if epp.config_node else epp.place),),
+            )
+
+
+PAR022 = Rule(
+    code="PAR022",
+    severity=Severity.WARNING,
+    title="several endpoint pickers choose by state that they do not share",
+    why="each sees a part of the load and of the prefixes: busy servers get more requests, and caches are missed",
+    fix="run one replica, add --ha-enable-leader-election=true, or use plugins that read their state from the servers",
+    references=("llm-d docs/operations/components/router.md",),
+    needs=frozenset({"workloads"}),
+    check=check_pickers,
+)
+
+GROUP_RULES: Iterable[Rule] = (PAR009, PAR011, PAR019, PAR021, PAR022)

@@ -8,8 +8,10 @@ from llmdctl.findings import Hit, Outcome, Place, Rule, Severity, Skip
 from llmdctl.validate.rules.evidence import seen
 from llmdctl.validate.rules.grouping import GROUP_RULES
 from llmdctl.view import Accelerators, EngineCommand, PodTemplate, View, Workload
+from llmdctl.view.devices import counts
 from llmdctl.view.engine import SGLANG, VLLM
 from llmdctl.view.ranks import World, data_parallel, local_data_parallel, number, uses_ray, world
+from llmdctl.view.versions import split_image
 
 _GROUPS = ("LeaderWorkerSet", "DisaggregatedSet")
 _TP = ("tensor-parallel-size", "tp-size", "tp", "tensor_parallel_size", "tp_size")
@@ -27,10 +29,42 @@ def check_devices(view: View) -> Iterator[Outcome]:
                 continue
             has = view.devices.accelerators(template, engine.container)
             if has is None:
-                if ranks.ranks > 1 and "cpu" not in engine.container.image:
-                    yield Skip("the container asks for no accelerator: what it runs on is not known", engine.place)
+                yield from _without(view, template, engine, ranks)
             else:
                 yield from _compare(template, engine, ranks, has)
+
+
+# Extended resources that are network interfaces; any other may be an accelerator under a name of its own.
+_NO_DEVICES = ("rdma/", "vpc.amazonaws.com/efa", "amd.com/vnic", "nvidia.com/sriov", "networking.gke.io")
+# Images of engines that do nothing without an accelerator.
+_DEVICE_IMAGES = (
+    "vllm-openai",
+    "vllm-openai-rocm",
+    "vllm-openai-xpu",
+    "vllm-tpu",
+    "sglang",
+    "llm-d-cuda",
+    "llm-d-rocm",
+)
+
+
+def _without(view: View, template: PodTemplate, engine: EngineCommand, ranks: World) -> Iterator[Outcome]:
+    """A container that asks for no device: an overlay's base, a CPU engine, or a forgotten request."""
+    container = engine.container
+    spec = template.node.at("spec")
+    shown = "NVIDIA_VISIBLE_DEVICES" in container.env or spec.at("runtimeClassName").exists
+    privileged = container.node.at("securityContext", "privileged").truth()
+    unknown = any(not key.startswith(_NO_DEVICES) for key in counts(container))
+    if view.complete and split_image(container.image)[0] in _DEVICE_IMAGES and not (shown or privileged or unknown):
+        yield Hit(
+            container.at("resources"),
+            f"{template.lead}{container.name} runs {engine.engine} on accelerators and asks for none",
+            why="the pod may be placed on any node, and no device is given to it: the engine ends at start",
+            fix="ask for the devices in resources.limits, or claim them",
+            severity=Severity.WARNING,
+        )
+    elif ranks.ranks > 1 and "cpu" not in container.image:
+        yield Skip("the container asks for no accelerator: what it runs on is not known", engine.place)
 
 
 def _compare(template: PodTemplate, engine: EngineCommand, ranks: World, has: Accelerators) -> Iterator[Outcome]:

@@ -126,6 +126,41 @@ SCL002 = Rule(
 )
 
 
+def check_external(view: View) -> Iterator[Outcome]:
+    """SCL003: a role that waits for an autoscaler, and there is none."""
+    targets = {(scaler.kind, scaler.name) for scaler in view.scalers}
+    for workload in view.workloads:
+        mode = workload.node.at("scaling", "mode")
+        if not workload.role_name or mode.text() != "External":
+            continue
+        replicas = workload.node.at("spec", "replicas")
+        if (replicas.integer() or 0) > 1:
+            yield Hit(
+                replicas.place,
+                f"roles[{workload.role_name}] states {replicas.value} replicas and is scaled from outside",
+                why="the number is ignored: the role starts with one group",
+                fix="leave replicas out, and give the autoscaler a minimum",
+                severity=Severity.INFO,
+            )
+        name = f"{workload.name}-{workload.role_name}"
+        if (_ROLE_SCALER, name) in targets:
+            continue
+        title = f"roles[{workload.role_name}] is scaled from outside, and nothing scales {_ROLE_SCALER} {name}"
+        yield Hit(mode.place, title) if view.complete else Unresolved(mode.place, title)
+
+
+SCL003 = Rule(
+    code="SCL003",
+    severity=Severity.WARNING,
+    title="a role that is scaled from outside has no autoscaler, or states replicas",
+    why="the role starts with one group and stays there: its own replicas are ignored",
+    fix="add a HorizontalPodAutoscaler or ScaledObject for the role scaler, or remove scaling.mode",
+    references=("lws api/disaggregatedset", "lws docs, external scaling"),
+    needs=frozenset({"workloads"}),
+    check=check_external,
+)
+
+
 def check_requests(view: View) -> Iterator[Outcome]:
     """SCL004: a share of a request that the containers don't state."""
     for scaler in view.scalers:
@@ -181,7 +216,8 @@ def check_owner(view: View) -> Iterator[Outcome]:
     for scaler in view.scalers:
         workload = _workload(view, scaler)
         node = workload.node.at("spec", "replicas") if workload else None
-        if workload is None or node is None or not node.exists:
+        # Of a role that is scaled from outside, SCL003 tells it: there the number is ignored.
+        if workload is None or node is None or not node.exists or workload.role_name:
             continue
         yield Hit(
             node.place,
@@ -201,4 +237,4 @@ SCL005 = Rule(
     check=check_owner,
 )
 
-SCL_RULES: Iterable[Rule] = (SCL001, SCL002, SCL004, SCL005)
+SCL_RULES: Iterable[Rule] = (SCL001, SCL002, SCL003, SCL004, SCL005)

@@ -103,9 +103,24 @@ def _queue_of_the_set(objects: Objects) -> None:
     raise NotHere("no queue")
 
 
+def _no_devices(objects: Objects) -> None:
+    _limits(objects, 1)
+    resources = objects.engine()["resources"]
+    for part in ("limits", "requests"):
+        for key in _ACCELERATORS:
+            (resources.get(part) or {}).pop(key, None)
+
+
+def _pickers_apart(objects: Objects) -> None:
+    objects.one("Deployment", "-epp")["spec"]["replicas"] = 2
+    picker = objects.picker()
+    picker["args"] = [word for word in picker["args"] if not word.startswith("--ha-enable-leader-election")]
+
+
 MUTATIONS = [
     Mutation("PAR001", _fewer_devices),
     Mutation("PAR001", _idle_devices),
+    Mutation("PAR001", _no_devices),
     Mutation("PAR001", _fewer_claims),
     Mutation("PAR002", _more_ranks),
     Mutation("PAR002", _wrong_start),
@@ -113,6 +128,7 @@ MUTATIONS = [
     Mutation("PAR011", _other_backend),
     Mutation("PAR019", _queue_of_the_set),
     Mutation("PAR021", _lone_restarts),
+    Mutation("PAR022", _pickers_apart),
 ]
 
 NOT_OURS = {"PAR005": "no stack of ours spreads one engine over pods by --nnodes"}

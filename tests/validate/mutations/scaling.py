@@ -56,6 +56,12 @@ def _no_request(objects: Objects) -> None:
     _scaler(objects, "Deployment", target["metadata"]["name"], "apps/v1", metric)
 
 
+def _nobody_scales(objects: Objects) -> None:
+    role = objects.one("DisaggregatedSet")["spec"]["roles"][1]
+    role["scaling"] = {"mode": "External"}
+    role["spec"].pop("replicas", None)
+
+
 def _stated(objects: Objects) -> None:
     target = objects.one("Deployment", "-decode")
     if "replicas" not in target["spec"]:
@@ -68,6 +74,7 @@ MUTATIONS = [
     Mutation("SCL001", _not_external),
     Mutation("SCL001", _misnamed),
     Mutation("SCL002", _rivals),
+    Mutation("SCL003", _nobody_scales),
     Mutation("SCL004", _no_request),
     Mutation("SCL005", _stated),
 ]

@@ -90,6 +90,16 @@ def test_what_is_not_known_is_skipped() -> None:
     assert isinstance(spread, Skip)
 
 
+def test_devices_that_were_forgotten() -> None:
+    bare = deployment("d", container(["m"]))
+    assert not outcomes(PAR001, bare)
+    assert titles(PAR001, bare, complete=True) == ["modelserver runs vllm on accelerators and asks for none"]
+    assert not titles(PAR001, deployment("d", container(["m"], "vllm/vllm-openai-cpu:v0.30.0")), complete=True)
+    assert not titles(PAR001, deployment("d", container(["m"]), pod={"runtimeClassName": "nvidia"}), complete=True)
+    own = container(["m"], resources={"limits": {"example.com/gpu": 1}})
+    assert not titles(PAR001, deployment("d", own), complete=True)
+
+
 def test_ray_spreads_ranks_over_a_group_and_no_further() -> None:
     ray = "--distributed-executor-backend=ray"
     assert not titles(PAR001, group(2, "--tensor-parallel-size=16", ray))

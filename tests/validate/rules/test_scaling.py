@@ -9,7 +9,7 @@ from stacks import container, deployment, outcomes, titles
 
 from llmdctl.findings import Hit, Severity, Unresolved
 from llmdctl.validate.rules.grouping import PAR011
-from llmdctl.validate.rules.scaling import SCL001, SCL002, SCL004, SCL005
+from llmdctl.validate.rules.scaling import SCL001, SCL002, SCL003, SCL004, SCL005
 
 APPS, DS = "apps/v1", "disaggregatedset.x-k8s.io/v1"
 
@@ -64,6 +64,15 @@ def test_roles_of_a_set() -> None:
     assert not outcomes(SCL001, hpa("DisaggregatedSetRoleScaler", "pd-decode", DS), roles("External"))
     assert titles(SCL001, hpa("DisaggregatedSetRoleScaler", "pd-decode", DS), roles("Static"))
     assert titles(SCL001, hpa("DisaggregatedSetRoleScaler", "pd-decoder", DS), roles("External"))
+
+
+def test_a_role_that_nobody_scales() -> None:
+    scaler = hpa("DisaggregatedSetRoleScaler", "pd-decode", DS)
+    assert not outcomes(SCL003, roles("External"), scaler, complete=True)
+    assert titles(SCL003, roles("External"), complete=True)
+    (away,) = outcomes(SCL003, roles("External"))
+    assert isinstance(away, Unresolved)
+    assert not outcomes(SCL003, roles("Static"), complete=True)
 
 
 def test_rivals_of_one_namespace() -> None:
