@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 
-_TOKEN = re.compile(r"\s*(?:(\d{1,9})|\$?\{?([A-Za-z_][A-Za-z0-9_]*)\}?|([-+*/%()]))")
+_TOKEN = re.compile(r"\s*(?:(\d{1,9})|\$?\{?([A-Za-z_][A-Za-z0-9_]*)(?::-\d{1,9})?\}?|([-+*/%()]))")
 _DEEPEST = 20
 
 

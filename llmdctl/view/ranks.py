@@ -5,12 +5,16 @@ Sources: vLLM engine/arg_utils.py, config/parallel.py and entrypoints/cli/serve.
 
 from __future__ import annotations
 
+import re
+
 from llmdctl.engines import Opaque
 from llmdctl.findings.frozen import frozen
 from llmdctl.view.arithmetic import evaluate
 from llmdctl.view.engine import SGLANG, TRTLLM, VLLM, EngineCommand
 from llmdctl.view.flags import to_integer
 
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,60}")
+_DEEPEST = 3
 _RANK_FLAGS = ("data-parallel-rank", "dpn", "data-parallel-external-lb")
 
 
@@ -33,7 +37,23 @@ def number(engine: EngineCommand, default: int | None, *names: str, index: int |
     }
     if index is not None:
         values["LWS_WORKER_INDEX"] = index
+    _assign(engine, found.values[0].text, values)
     return evaluate(found.values[0].text, values)
+
+
+def _assign(engine: EngineCommand, text: str, values: dict[str, int], depth: int = 0) -> None:
+    """Adds the variables that a script sets once, by arithmetic, and that a word names."""
+    if depth > _DEEPEST:
+        return
+    script = "\n".join((*engine.container.command, *engine.container.args))
+    for name in set(_NAME.findall(text)) - values.keys():
+        set_to = [match[1] for match in re.finditer(rf"(?m)^[ \t]*(?:export[ \t]+)?{name}=(.*)$", script)]
+        if len(set_to) == 1 and name not in engine.container.env:
+            word = set_to[0].strip().rstrip(";").strip().strip('"')
+            _assign(engine, word, values, depth + 1)
+            value = evaluate(word, values)
+            if value is not None:
+                values[name] = value
 
 
 def pipeline_parallel(engine: EngineCommand) -> int | None:

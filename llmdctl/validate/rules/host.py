@@ -100,7 +100,9 @@ def check_interfaces(view: View) -> Iterator[Outcome]:
             count = whole(node.value) if node else None
             if node is None or not count:
                 continue
-            if accelerators and count < accelerators:
+            # Ranks of one pod may share virtual interfaces; over pods each rank needs the rail of its device.
+            alone = name == "amd.com/vnic" and template.workload.group_size == 1
+            if accelerators and count < accelerators and not alone:
                 yield Hit(
                     node.place,
                     f"{template.lead}{engine.container.name} asks for {count} {name} and {accelerators} accelerators",

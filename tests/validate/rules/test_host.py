@@ -41,6 +41,7 @@ def test_interfaces() -> None:
     assert not outcomes(RES003, server(limits=devices))
     assert titles(RES003, server(limits={**devices, "nvidia.com/sriov-rdma-vf": 2}))
     assert not outcomes(RES003, server(limits={"nvidia.com/gpu": 8, "rdma/ib": 1}))
+    assert not outcomes(RES003, server(limits={"amd.com/gpu": 8, "amd.com/vnic": 2}))
     wired = server(limits=devices)
     wired["spec"]["template"]["metadata"]["annotations"] = {"k8s.v1.cni.cncf.io/networks": "a,a,a"}
     assert titles(RES003, wired) == ["3 networks are attached, 4 nvidia.com/sriov-rdma-vf are asked for"]

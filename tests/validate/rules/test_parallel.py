@@ -131,6 +131,18 @@ def test_ranks_of_a_group() -> None:
     ]
 
 
+def test_first_ranks_that_a_script_computes() -> None:
+    lines = "DP=8\nSTART=$(( ${LWS_WORKER_INDEX:-0} * DP ))\n" + SERVE
+    flags = "--data-parallel-size=$((LWS_GROUP_SIZE * 8)) --data-parallel-start-rank=$START"
+    assert not outcomes(PAR002, group(2, **shell(lines + flags)))
+    assert titles(PAR002, group(2, **shell(lines.replace("DP=8", "DP=4") + flags)))
+    (skip,) = outcomes(PAR002, group(2, **shell("START=$(cat /rank)\n" + SERVE + flags)))
+    assert isinstance(skip, Skip)
+    circle = "START=$((OTHER * 1))\nOTHER=$((START * 1))\n"
+    (skip,) = outcomes(PAR002, group(2, **shell(circle + SERVE + flags)))
+    assert isinstance(skip, Skip)
+
+
 def test_every_pod_starts_all_ranks() -> None:
     assert titles(PAR002, group(2, "--data-parallel-size=16")) == ["each of 2 pods starts all 16 data-parallel ranks"]
 
