@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import field
 from typing import Any
 
@@ -23,7 +24,7 @@ from llmdctl.findings import (
 )
 from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.document import Document
-from llmdctl.manifest.parallel import map_chunks
+from llmdctl.manifest.parallel import Begun
 from llmdctl.validate.crds import check_crds
 from llmdctl.validate.folding import fold
 from llmdctl.validate.located import locate
@@ -36,6 +37,7 @@ from llmdctl.validate.versions import DEFAULT_MINOR, DEFAULT_RELEASE
 from llmdctl.view import VersionOptions, View
 
 Located = tuple[Finding, Place]
+_Checked = tuple[int, list[Located], str]
 
 PARALLEL_OBJECTS = 1000
 """Fewer objects than this are checked in one process: starting others takes longer."""
@@ -77,8 +79,8 @@ def validate(
     check_crds(options.crds)
     run = _Run(options)
     objects = run.separate(documents)
-    run.server_layers(objects, documents)
-    run.view_rules(objects)
+    with run.server_layers(objects, documents):
+        run.view_rules(objects)
     return run.report(documents, findings, texts or {})
 
 
@@ -106,23 +108,37 @@ class _Run:
                 objects.append(document)
         return objects
 
-    def server_layers(self, objects: Sequence[Document], documents: Sequence[Document]) -> None:
-        """What the API server would say of each object."""
+    @contextmanager
+    def server_layers(self, objects: Sequence[Document], documents: Sequence[Document]) -> Iterator[None]:
+        """What the API server would say of each object, noted at the end, before what rules found meanwhile.
+
+        With several jobs, other processes find it while this one runs what stands inside.
+        """
         options = self.options
         layers = ServerLayers(options.kube_version, options.release, [*options.crds, *documents])
         own = [document for document in objects if document.source.file not in options.accepted]
 
-        def check(indices: Sequence[int]) -> list[tuple[int, list[Located], str]]:
+        def check(indices: Sequence[int]) -> list[_Checked]:
             results = ((index, *layers.check(own[index])) for index in indices)
             return [(index, found, reason) for index, found, reason in results if found or reason]
 
-        jobs = options.jobs if len(own) >= PARALLEL_OBJECTS else 1
-        for chunk in map_chunks(check, range(len(own)), jobs):
-            for index, found, reason in chunk:
-                self.hits.extend(found)
-                if reason:
-                    document = own[index]
-                    self.objects_skipped.append(SkippedCheck("SCH", reason, document.ref, document.source))
+        if options.jobs > 1 and len(own) >= PARALLEL_OBJECTS:
+            begun = Begun(check, range(len(own)), options.jobs - 1)
+            try:
+                yield
+                checked = [item for chunk in begun.results() for item in chunk]
+            finally:
+                begun.leave()
+        else:
+            checked = check(range(len(own)))
+            yield
+        self._note(own, checked)
+
+    def _note(self, own: Sequence[Document], checked: Sequence[_Checked]) -> None:
+        self.hits[:0] = [hit for _, found, _ in checked for hit in found]
+        for index, _, reason in checked:
+            if reason:
+                self.objects_skipped.append(SkippedCheck("SCH", reason, own[index].ref, own[index].source))
 
     def view_rules(self, objects: Sequence[Document]) -> None:
         """The rules across objects."""
