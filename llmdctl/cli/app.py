@@ -8,7 +8,10 @@ from importlib import import_module
 
 import typer
 
-COMMANDS = ("guide", "init", "plan", "render", "validate", "explain", "rules", "schema", "catalog", "images", "version")
+COMMANDS = (
+    "guide", "init", "plan", "render", "validate", "explain", "rules", "router", "schema", "catalog", "images",
+    "version",
+)  # fmt: skip
 """Modules of `llmdctl.cli.commands`, named after the command (or group) that each registers, in the help's order."""
 
 COMPLETION_VARIABLE = "_LLMDCTL_COMPLETE"

@@ -192,15 +192,20 @@ def _from_v1alpha1(body: dict[str, Any]) -> dict[str, Any]:
     """Moves what v1alpha1 keeps elsewhere to where v1 has it; values already in the new place win."""
     out = dict(body)
     detector = out.pop("saturationDetector", None)
-    if detector is not None:
+    if detector is not None and _is_open(out.get("flowControl")):
         out["flowControl"] = {"saturationDetector": detector, **(out.get("flowControl") or {})}
     parser = out.pop("parser", None)
-    if parser is not None:
+    if parser is not None and _is_open(out.get("requestHandler")):
         out["requestHandler"] = {"parsers": [parser], **(out.get("requestHandler") or {})}
     layer = out.get("dataLayer")
     if isinstance(layer, Mapping):
         out["dataLayer"] = _layer_from_v1alpha1(dict(layer))
     return out
+
+
+def _is_open(value: Any) -> bool:
+    """True for a map or nothing; anything else is told as a wrong type, and can't take more."""
+    return value is None or isinstance(value, Mapping)
 
 
 _FLAT_REPLICA_KEYS = {
@@ -216,10 +221,10 @@ def _layer_from_v1alpha1(layer: dict[str, Any]) -> dict[str, Any]:
         rest = {key: value for key, value in discovery.items() if key != "pluginRef"}
         layer["discovery"] = {"endpoints": {"pluginRef": discovery["pluginRef"]}, **rest}
     peers = layer.pop("peerDiscovery", None)
-    if peers is not None:
+    if peers is not None and _is_open(layer.get("discovery")):
         layer["discovery"] = {"peers": peers, **(layer.get("discovery") or {})}
     flat = {new: layer.pop(old) for old, new in _FLAT_REPLICA_KEYS.items() if old in layer}
-    if flat:
+    if flat and _is_open(layer.get("crossReplica")):
         layer["crossReplica"] = {**flat, **(layer.get("crossReplica") or {})}
     return layer
 

@@ -5,7 +5,7 @@ Source: llm-d-router pkg/epp/config/loader/defaults.go and pkg/epp/datalayer/dat
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -87,7 +87,9 @@ def needs_of(plugin: Plugin) -> Iterator[tuple[str, str]]:
         yield "InFlightLoad", str(parameters.get("inFlightLoadProducerName") or "")
 
 
-def effective(config: RouterConfig, *, uncached_by_default: bool = False) -> Effective:
+def effective(
+    config: RouterConfig, *, uncached_by_default: bool = False, default_parsers: Sequence[str] = DEFAULT_PARSERS
+) -> Effective:
     """The config that runs. `uncached_by_default`: routers since 0.11 also make UncachedRequestTokens by themselves."""
     added: list[tuple[str, str]] = []
     notes: list[str] = []
@@ -113,9 +115,9 @@ def effective(config: RouterConfig, *, uncached_by_default: bool = False) -> Eff
         ensure(policy, "always there: what bands use that name no policy")
     handler = config.request_handler or RequestHandler()
     if not handler.parsers:
-        for parser in DEFAULT_PARSERS:
+        for parser in default_parsers:
             ensure(parser, "no parser is configured")
-        handler = replace(handler, parsers=[Ref(plugin_ref=parser) for parser in DEFAULT_PARSERS])
+        handler = replace(handler, parsers=[Ref(plugin_ref=parser) for parser in default_parsers])
     else:
         for ref in handler.parsers:
             if ref.plugin_ref in plugin_types():

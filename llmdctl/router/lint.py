@@ -27,6 +27,7 @@ def lint(data: Any, version: Version | None) -> list[Fault]:
     found = [Fault("RTR001", problem.path, problem.what, problem.fix) for problem in problems]
     if isinstance(data, Mapping):
         found += _api_version(data, version)
+        found += _moved_fields(data, version)
     if config is None:
         return found
     uncached = None if version is None else version.at_least(*V1_SINCE)
@@ -38,7 +39,7 @@ def lint(data: Any, version: Version | None) -> list[Fault]:
     found += _deprecated(config)
     if version is not None and not version.at_least(*_REPLACED_SINCE):
         # What replaces them was not there yet, or did less.
-        found = [fault for fault in found if fault.code != "RTR010" or fault.path == ("apiVersion",)]
+        found = [fault for fault in found if fault.code != "RTR010" or fault.path[:1] != ("plugins",)]
     found += check_data(config, uncached_by_default=uncached)
     if version is not None:
         found += [Fault("RTR034", path, what, fix) for path, what, fix in misfits_at(config, version)]
@@ -58,6 +59,40 @@ def _api_version(data: Mapping[Any, Any], version: Version | None) -> Iterator[F
         yield Fault("RTR010", ("apiVersion",), f"{LEGACY} is deprecated", "write llm-d.ai/v1alpha1, or v1 since 0.11")
     elif new and written != V1:
         yield Fault("RTR010", ("apiVersion",), f"{written} is deprecated since {V1}", f"write {V1}")
+
+
+_OLD_FIELDS = {
+    ("saturationDetector",): "flowControl.saturationDetector",
+    ("parser",): "requestHandler.parsers",
+    ("dataLayer", "peerDiscovery"): "dataLayer.discovery.peers",
+}
+_NEW_FIELDS = {
+    ("dataLayer", "discovery", "endpoints"): "dataLayer.discovery.pluginRef",
+    ("dataLayer", "crossReplica"): "crossReplicaSyncerPluginRef and crossReplicaSyncInterval below dataLayer",
+}
+
+
+def _moved_fields(data: Mapping[Any, Any], version: Version | None) -> Iterator[Fault]:
+    """Fields of v1alpha1 that stand where only other routers look for them. In v1 they are unknown to any."""
+    if data.get("apiVersion") not in API_VERSIONS or data.get("apiVersion") == V1:
+        return
+    new = version is not None and version.at_least(*V1_SINCE)
+    for path, place in _OLD_FIELDS.items():
+        if new and _given(data, path):
+            title = f"{path[-1]} is gone since router 0.11, and this router is {version}"
+            yield Fault("RTR034", path, title, f"write it as {place}")
+        elif len(path) == 1 and _given(data, path):
+            yield Fault("RTR010", path, f"{path[-1]} is deprecated, and gone since 0.11", f"write it as {place}")
+    for path, place in _NEW_FIELDS.items():
+        if version is not None and not new and _given(data, path):
+            title = f"{path[-1]} needs router 0.11 or newer, and this router is {version}"
+            yield Fault("RTR034", path, title, f"write {place}")
+
+
+def _given(data: Any, path: tuple[str, ...]) -> bool:
+    for step in path:
+        data = data.get(step) if isinstance(data, Mapping) else None
+    return data is not None
 
 
 def _deprecated(config: RouterConfig) -> Iterator[Fault]:

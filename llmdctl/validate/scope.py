@@ -20,7 +20,6 @@ _GROUPS = {
     "bundle.llmdctl.io": "a bundle of llmdctl",
     "baseline.llmdctl.io": "a baseline of llmdctl",
 }
-_PICKER_GROUPS = ("llm-d.ai", "inference.networking.x-k8s.io")
 
 
 def not_an_object(documents: Sequence[Document]) -> Iterator[tuple[Document, str]]:
@@ -80,7 +79,7 @@ def _reason(document: Document, with_objects: set[str]) -> str:
     group = ref.api_version.rpartition("/")[0]
     if group in _GROUPS:
         return _about(_GROUPS[group], document)
-    if ref.kind == "EndpointPickerConfig" and group in _PICKER_GROUPS:
+    if ref.kind == KIND:
         return "the endpoint picker's config file, not a cluster object: only rules look at it"
     name = PurePath(document.source.file).name
     if not ref.kind and name in ("kustomization.yaml", "kustomization.yml"):

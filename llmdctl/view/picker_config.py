@@ -23,11 +23,15 @@ _VALUES = ("pluginsCustomConfig", "pluginsConfig")
 class PickerConfig:
     """One config: where its text stands, its plain data, and the picker that reads it (None when none is known to)."""
 
-    def __init__(self, node: Node, data: Any, epp: Epp | None, *, inside: bool) -> None:
+    def __init__(
+        self, node: Node, data: Any, epp: Epp | None, *, inside: bool, stated: Version | None = None, text: str = ""
+    ) -> None:
         self.node = node
         self.data = data
         self.epp = epp
         self._inside = inside
+        self._stated = stated
+        self._text = text
 
     def at(self, path: Path) -> Place:
         """The place of a path inside the config; in an embedded text that is the place of the text with the path."""
@@ -35,16 +39,18 @@ class PickerConfig:
 
     @property
     def version(self) -> Version | None:
-        """The version of the picker that reads it, None when it isn't known."""
-        return self.epp.version if self.epp else None
+        """The version of the picker that reads it, else the one that the user states; None when it isn't known."""
+        return (self.epp.version if self.epp else None) or self._stated
 
     @lazy
     def faults(self) -> list[Fault]:
         """Everything that is wrong with it."""
         # Imported here: most inputs hold no picker.
+        from llmdctl.router.fault import Fault
         from llmdctl.router.lint import lint
 
-        return lint(self.data, self.version)
+        unread = [Fault("RTR001", (), what, fix) for what, fix in _unreadable(self._text)] if self._text else []
+        return unread if self.data is None and unread else [*unread, *lint(self.data, self.version)]
 
     @lazy
     def config(self) -> RouterConfig | None:
@@ -55,9 +61,12 @@ class PickerConfig:
 
 
 def find_configs(
-    config_maps: Sequence[Document], epps: Sequence[Epp], files: Sequence[Document]
+    config_maps: Sequence[Document],
+    epps: Sequence[Epp],
+    files: Sequence[Document],
+    stated: Version | None = None,
 ) -> Iterator[PickerConfig]:
-    """Every config of the input, each text once."""
+    """Every config of the input, each text once. `stated` is the picker's version where nothing else tells it."""
     read: dict[tuple[int, Path], Epp] = {}
     for epp in epps:
         node = epp.config_node
@@ -68,19 +77,21 @@ def find_configs(
         for key, text in data.texts().items():
             if KIND in text:
                 node = data.key(key)
-                yield PickerConfig(node, _parsed(text), read.get((id(document), node.path)), inside=True)
+                epp_here = read.get((id(document), node.path))
+                yield PickerConfig(node, _parsed(text), epp_here, inside=True, stated=stated, text=text)
     for epp in epps:
         node = epp.config_node
         if node is not None and node.path[:1] != ("data",) and KIND in epp.config_text:
-            yield PickerConfig(node, _parsed(epp.config_text), epp, inside=False)
+            text = epp.config_text
+            yield PickerConfig(node, _parsed(text), epp, inside=False, stated=stated, text=text)
     for document in files:
-        yield from _in_file(document)
+        yield from _in_file(document, stated)
 
 
-def _in_file(document: Document) -> Iterator[PickerConfig]:
+def _in_file(document: Document, stated: Version | None = None) -> Iterator[PickerConfig]:
     root = Node(document, document.object)
     if document.ref.kind == KIND:
-        yield PickerConfig(root, document.object, None, inside=True)
+        yield PickerConfig(root, document.object, None, inside=True, stated=stated)
         return
     if document.ref.kind:
         return
@@ -90,10 +101,11 @@ def _in_file(document: Document) -> Iterator[PickerConfig]:
             if not isinstance(found.value, Mapping):
                 continue
             if found.at("kind").text() == KIND:
-                yield PickerConfig(found, found.value, None, inside=True)
+                yield PickerConfig(found, found.value, None, inside=True, stated=stated)
             for key, text in found.texts().items():
                 if KIND in text:
-                    yield PickerConfig(found.at(MapKey(key)), _parsed(text), None, inside=True)
+                    node = found.at(MapKey(key))
+                    yield PickerConfig(node, _parsed(text), None, inside=True, stated=stated, text=text)
 
 
 def holds_config(document: Document) -> bool:
@@ -106,3 +118,16 @@ def _parsed(text: str) -> Any:
 
     reading = read_text(text, "config")
     return reading.documents[0].object if reading.documents and not reading.errors else None
+
+
+def _unreadable(text: str) -> Iterator[tuple[str, str]]:
+    """Why the picker can't read an embedded text ; files of their own are judged where they are read."""
+    from llmdctl.manifest import read_text
+
+    reading = read_text(text, "config")
+    for error in reading.errors:
+        line = f" at its line {error.source.line}" if error.source and error.source.line else ""
+        yield f"the config is no YAML{line}: {error.why or error.what}", "mend the text"
+    for finding in (item for item in reading.findings if item.code == "YML001"):
+        line = f" (line {finding.source.line} of the text)" if finding.source and finding.source.line else ""
+        yield f"{finding.title}{line}", finding.fix

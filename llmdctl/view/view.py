@@ -135,7 +135,8 @@ class View:
     @lazy
     def picker_configs(self) -> list[PickerConfig]:
         """The endpoint pickers' configs, those that no picker of the input reads among them."""
-        return list(find_configs(self.of_kind("ConfigMap"), self.epps, self.files))
+        stated = self._versions.get("", "epp")
+        return list(find_configs(self.of_kind("ConfigMap"), self.epps, self.files, stated))
 
     def config_map(self, namespace: str, name: str) -> Node | None:
         """The `data` of a ConfigMap, or None when it is not in the input."""
