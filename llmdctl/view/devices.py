@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Protocol
 
 from llmdctl.findings import Place
@@ -64,6 +65,8 @@ _RESOURCES = frozenset(
         "rebellions.ai/ATOM",
     }
 )
+# How many names are compared with one that is missing.
+_NEAR = 200
 TPU = "google.com/tpu"
 _TPU_KIND = "cloud.google.com/gke-tpu-accelerator"
 # One chip of TPU7x shows itself as two devices; earlier chips as one.
@@ -270,6 +273,7 @@ class Devices:
     def __init__(self, view: Input) -> None:
         self._view = view
         self._claims: dict[tuple[str, str], list[DeviceClaim]] = defaultdict(list)
+        self._by_space: dict[tuple[str, str], list[DeviceClaim]] = defaultdict(list)
         self.claims: list[DeviceClaim] = []
         for kind in ("ResourceClaimTemplate", "ResourceClaim"):
             for document in view.of_kind(kind):
@@ -277,6 +281,8 @@ class Devices:
                     claim = DeviceClaim(document)
                     self.claims.append(claim)
                     self._claims[kind, document.ref.name].append(claim)
+                    self._by_space[kind, document.ref.namespace].append(claim)
+        self._spaces = sorted({space for _, space in self._by_space})
         self.classes = {item.ref.name for item in view.of_kind("DeviceClass")}
         self._domains: dict[str, list[Document]] = defaultdict(list)
         for document in view.of_kind("ComputeDomain"):
@@ -297,12 +303,12 @@ class Devices:
         return any(self._meets(template, document) for document in found)
 
     def names(self, kind: str, template: PodTemplate) -> list[str]:
-        """The names of claims or templates of a kind that a pod could mean."""
-        return sorted(
-            name
-            for (own, name), found in self._claims.items()
-            if own == kind and any(self._meets(template, item.document) for item in found)
-        )
+        """Names of claims or templates of a kind that a pod could mean, not more than a few hundred."""
+        own = template.namespace
+        spaces = (own, "") if own else tuple(self._spaces)
+        candidates = (item for space in dict.fromkeys(spaces) for item in self._by_space.get((kind, space), ()))
+        fitting = (item.document.ref.name for item in candidates if self._meets(template, item.document))
+        return sorted(set(islice(fitting, _NEAR)))
 
     def _meets(self, template: PodTemplate, document: Document) -> bool:
         left, right = template.namespace, document.ref.namespace

@@ -103,6 +103,19 @@ class View:
                 out[f"{workload.name}-{workload.role_name}"].append(workload)
         return out
 
+    @lazy
+    def _workload_kinds(self) -> dict[str, dict[str, list[Workload]]]:
+        out: dict[str, dict[str, list[Workload]]] = defaultdict(lambda: defaultdict(list))
+        for workload in self.workloads:
+            out[workload.kind][workload.namespace].append(workload)
+        return out
+
+    def workloads_of(self, kind: str, namespace: str) -> Iterator[Workload]:
+        """The workloads of a kind that are or may be in a namespace; those of every namespace for ""."""
+        spaces = self._workload_kinds.get(kind, {})
+        for space in dict.fromkeys((namespace, "")) if namespace else spaces:
+            yield from spaces.get(space, ())
+
     def workloads_named(self, name: str) -> list[Workload]:
         """The workloads of a name, of every kind and namespace."""
         return self._workload_names.get(name, [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from llmdctl.findings import Hit, Outcome, Rule, Severity, Unresolved
 from llmdctl.manifest.document import Document
@@ -16,6 +17,8 @@ from llmdctl.view.view import same_namespace
 
 _SCALABLE = ("Deployment", "StatefulSet", "ReplicaSet", "LeaderWorkerSet")
 _FIXED = ("DaemonSet", "Job", "CronJob", "Pod")
+# How many names are compared with one that is missing.
+_NEAR = 200
 _DS, _ROLE_SCALER = "DisaggregatedSet", "DisaggregatedSetRoleScaler"
 
 
@@ -61,15 +64,9 @@ def check_targets(view: View) -> Iterator[Outcome]:
 def _absent(view: View, scaler: Scaler) -> Iterator[Outcome]:
     place = scaler.target.at("name").place
     title = f"the target {scaler.kind}/{scaler.name} is not in the input"
-    if scaler.kind == _ROLE_SCALER:
-        names = [
-            f"{item.name}-{item.role_name}"
-            for item in view.workloads
-            if item.role_name and _meets(view, scaler, item.document)
-        ]
-    else:
-        kind = scaler.kind
-        names = [item.name for item in view.workloads if item.kind == kind and _meets(view, scaler, item.document)]
+    kind = _DS if scaler.kind == _ROLE_SCALER else scaler.kind
+    fitting = (item for item in view.workloads_of(kind, scaler.namespace) if _meets(view, scaler, item.document))
+    names = [f"{item.name}-{item.role_name}" if item.role_name else item.name for item in islice(fitting, _NEAR)]
     if not view.complete and not names:
         yield Unresolved(place, title)
         return
