@@ -63,8 +63,13 @@ class Pattern:
         return None if found is None else str(found.group(0))
 
     def findall(self, text: str) -> list[str]:
-        """All matches, from left to right, that don't overlap."""
-        return [str(found.group(0)) for found in self._for(text).finditer(text)]
+        """All matches, from left to right, that don't overlap; as in Go no empty one that touches the one before."""
+        found, end = [], -1
+        for match in self._for(text).finditer(text):
+            if match.end() > match.start() or match.start() != end:
+                found.append(str(match.group(0)))
+            end = match.end()
+        return found
 
 
 @lru_cache(maxsize=2048)

@@ -1,5 +1,5 @@
 """The Go programs beside this file: one decodes objects strictly into the types that API servers are built from, one is
-what the API server does to custom resources."""
+what the API server does to custom resources, and one evaluates CEL."""
 
 from __future__ import annotations
 
@@ -88,6 +88,40 @@ def custom_resource_server() -> Iterator[CustomResourceServer]:
     program = str(_build(SOURCE / "structural"))
     with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         yield CustomResourceServer(process)
+        assert process.stdin is not None
+        process.stdin.close()
+        assert process.wait(timeout=30) == 0
+
+
+class CelServer:
+    """A running program that evaluates an expression a line."""
+
+    def __init__(self, process: subprocess.Popen[str]) -> None:
+        self._process = process
+        self._known = {""}
+
+    def evaluate(self, text: str, *, minor: int, key: str, schema: Any, value: Any) -> dict[str, Any]:
+        """What the server's libraries make of an expression over `self`; a schema is always the same for a key."""
+        asked = {"text": text, "minor": minor, "key": key, "self": value}
+        if key not in self._known:
+            asked["schema"] = schema
+            self._known.add(key)
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(asked) + "\n")
+        self._process.stdin.flush()
+        line = self._process.stdout.readline()
+        assert line, f"the program stopped at {asked}"
+        found: dict[str, Any] = json.loads(line)
+        return found
+
+
+@pytest.fixture(scope="session")
+def cel_server() -> Iterator[CelServer]:
+    """Kubernetes' own CEL; skips where Go or the modules can't be had."""
+    program = str(_build(SOURCE / "cel"))
+    with subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield CelServer(process)
         assert process.stdin is not None
         process.stdin.close()
         assert process.wait(timeout=30) == 0

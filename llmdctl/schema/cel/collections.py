@@ -11,16 +11,15 @@ from typing import Any
 
 from llmdctl.schema.cel.errors import EvaluationError
 from llmdctl.schema.cel.registry import Functions
-from llmdctl.schema.cel.values import NONE, Duration, Optional, Uint, checked_int, equal, tag_of
+from llmdctl.schema.cel.values import NONE, ORDERED, Duration, Optional, Uint, checked_int, compare, equal, tag_of
 
-_ORDERED = ("int", "uint", "double", "string", "bytes", "bool", "timestamp", "duration")
 _MAX_RANGE = 1_000_000
 
 
 def register(functions: Functions) -> None:
     """Adds them all."""
     method = functions.method
-    for kind in _ORDERED:
+    for kind in ORDERED:
         method("isSorted", f"(list<{kind}>) -> bool", _is_sorted, work=True)
         method("min", f"(list<{kind}>) -> {kind}", lambda items: _extreme(items, -1), work=True)
         method("max", f"(list<{kind}>) -> {kind}", lambda items: _extreme(items, 1), work=True)
@@ -38,11 +37,11 @@ def register(functions: Functions) -> None:
 def _newer_lists(functions: Functions) -> None:
     method = functions.method
     method("slice", "(list<A>, int, int) -> list<A>", _slice, since=34, work=True)
-    method("flatten", "(list<A>) -> list<dyn>", lambda items: _flat(items, 1), since=34, work=True)
+    method("flatten", "(list<list<A>>) -> list<A>", lambda items: _flat(items, 1), since=34, work=True)
     method("flatten", "(list<A>, int) -> list<dyn>", _flat, since=34, work=True)
     method("distinct", "(list<A>) -> list<A>", _distinct, since=34, work=True)
     method("reverse", "(list<A>) -> list<A>", lambda items: list(reversed(items)), since=34, work=True)
-    method("sort", "(list<A>) -> list<A>", lambda items: sorted(items, key=cmp_to_key(_compare)), since=34, work=True)
+    method("sort", "(list<A>) -> list<A>", lambda items: sorted(items, key=cmp_to_key(compare)), since=34, work=True)
     method("first", "(list<A>) -> optional<A>", lambda items: _some(items, 0), since=34)
     method("last", "(list<A>) -> optional<A>", lambda items: _some(items, -1), since=34)
     functions.add("lists.range", "(int) -> list<int>", _range, since=34, work=True)
@@ -79,16 +78,8 @@ def _some(items: list[Any], position: int) -> Optional:
     return Optional(True, items[position]) if items else NONE
 
 
-def _compare(left: Any, right: Any) -> int:
-    left_tag, right_tag = tag_of(left), tag_of(right)
-    numbers = ("int", "uint", "double")
-    if left_tag not in _ORDERED or (left_tag != right_tag and not (left_tag in numbers and right_tag in numbers)):
-        raise EvaluationError("no such overload: the items of the list have no order")
-    return int(left > right) - int(left < right)
-
-
 def _is_sorted(items: list[Any]) -> bool:
-    return all(_compare(left, right) <= 0 for left, right in pairwise(items))
+    return all(compare(left, right) <= 0 for left, right in pairwise(items))
 
 
 def _extreme(items: list[Any], sign: int) -> Any:
@@ -96,7 +87,7 @@ def _extreme(items: list[Any], sign: int) -> Any:
         raise EvaluationError(f"{'max' if sign > 0 else 'min'} called on empty list")
     best = items[0]
     for item in items[1:]:
-        if _compare(item, best) * sign > 0:
+        if compare(item, best) * sign > 0:
             best = item
     return best
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 from llmdctl.schema.cel import loops
 from llmdctl.schema.cel.environment import functions
 from llmdctl.schema.cel.errors import CompileError, EvaluationError, UnsupportedError
-from llmdctl.schema.cel.registry import Overload, dispatcher
+from llmdctl.schema.cel.literals import check_constants, check_template
+from llmdctl.schema.cel.registry import Overload
 from llmdctl.schema.cel.scope import Budget, Run, Scope
+from llmdctl.schema.cel.steps import alternative, caller, constant, optional_access, through, variable
 from llmdctl.schema.cel.syntax import (
     All,
     Bind,
@@ -26,25 +28,29 @@ from llmdctl.schema.cel.syntax import (
     OptionalMap,
     Select,
 )
-from llmdctl.schema.cel.types import Type, filled, fits, joined, show_type
+from llmdctl.schema.cel.types import FREE, Type, alike, filled, fits, is_free, joined, show_type
 from llmdctl.schema.cel.values import (
     NONE,
     Optional,
     TypeValue,
     Uint,
-    equal,
     has_key,
     index,
-    size_of,
     tag_of,
 )
-from llmdctl.schema.patterns import compile_re2
 
 _TYPE_NAMES = {
     "int": "int", "uint": "uint", "double": "double", "bool": "bool", "string": "string", "bytes": "bytes",
     "list": "list", "map": "map", "null_type": "null_type", "type": "type",
 }  # fmt: skip
 _NOT_HERE = frozenset({"authorizer", "jsonpatch"})
+_TWO_VARIABLES = 32
+_SINCE = {
+    "sortBy": 34,
+    "transformList": _TWO_VARIABLES,
+    "transformMap": _TWO_VARIABLES,
+    "transformMapEntry": _TWO_VARIABLES,
+}
 Compiled = tuple[Run, Type]
 
 
@@ -55,6 +61,8 @@ class Compiler:
         self._bindings = bindings
         self._variables = dict(variables)
         self._minor = minor
+        self._free = 0
+        self._seen: dict[int, list[Type]] = {}
         self._cache: dict[tuple[str, int, bool], list[Overload]] = {}
 
     def compile(self, node: Node) -> Compiled:
@@ -64,14 +72,14 @@ class Compiler:
 
     def _literal(self, node: Literal) -> Compiled:
         value = Uint(node.value) if node.kind == "uint" else node.value
-        return _constant(value), node.kind
+        return constant(value), node.kind
 
     def _name(self, node: Name) -> Compiled:
         name = node.name
         if name in self._variables:
-            return _variable(name), self._variables[name]
+            return variable(name), self._variables[name]
         if name in _TYPE_NAMES:
-            return _constant(TypeValue(_TYPE_NAMES[name])), "type"
+            return constant(TypeValue(_TYPE_NAMES[name])), "type"
         if name in _NOT_HERE:
             raise UnsupportedError(f"{name} needs a cluster")
         raise CompileError(f"undeclared reference to '{name}' (in container '')", node.position)
@@ -107,7 +115,7 @@ class Compiler:
             raise EvaluationError(f"no such overload: {tag_of(value)}.{written}")
 
         if node.optional or propagated:
-            return _optional_access(operand, select), ("optional", result)
+            return optional_access(operand, select), ("optional", result)
 
         def run(scope: Scope, budget: Budget) -> Any:
             budget.spend(1)
@@ -115,7 +123,7 @@ class Compiler:
             if type(value) is dict and key in value:
                 return value[key]
             if type(value) is Optional:
-                return _through(value, select)
+                return through(value, select)
             return select(value)
 
         return run, result
@@ -133,7 +141,10 @@ class Compiler:
                 value = value.value if value.present else {}
             if isinstance(value, Mapping):
                 return key in value or written in value
-            raise EvaluationError(f"no such overload: has({written}) of {tag_of(value)}")
+            if isinstance(value, list):
+                raise EvaluationError(f"unsupported index type in list: has({written})")
+            # What can have no fields has none.
+            return False
 
         return run, "bool"
 
@@ -148,7 +159,7 @@ class Compiler:
             budget.spend(1)
             value, wanted = operand(scope, budget), key(scope, budget)
             if type(value) is Optional:
-                return _through(value, lambda found: index(found, wanted))
+                return through(value, lambda found: index(found, wanted))
             return index(value, wanted)
 
         if not (node.optional or propagated):
@@ -157,17 +168,17 @@ class Compiler:
         def run_optional(scope: Scope, budget: Budget) -> Any:
             budget.spend(1)
             value, wanted = operand(scope, budget), key(scope, budget)
-            return _through(
+            return through(
                 value if type(value) is Optional else Optional(True, value), lambda found: index(found, wanted)
             )
 
-        return run_optional, ("optional", result)
+        return run_optional, "dyn" if inner == "dyn" else ("optional", result)
 
     def _item(self, kind: Type, key_kind: Type, position: int) -> Type:
         if kind == "dyn":
             return "dyn"
         if not isinstance(kind, str):
-            if kind[0] == "list" and key_kind in ("int", "uint", "double", "dyn"):
+            if kind[0] == "list" and key_kind in ("int", "dyn"):
                 return cast("Type", kind[1])
             if kind[0] == "map" and fits(kind[1], key_kind, {}):
                 return cast("Type", kind[2])
@@ -188,6 +199,8 @@ class Compiler:
                 return right(scope, budget)
             raise EvaluationError("no such overload: _?_:_")
 
+        if not (fits(left_kind, right_kind, {}) or fits(right_kind, left_kind, {})):
+            raise _no_overload("_?_:_", (test_kind, left_kind, right_kind), node.position)
         return run, joined(left_kind, right_kind)
 
     def _all(self, node: All) -> Compiled:
@@ -199,10 +212,14 @@ class Compiler:
 
     def _listof(self, node: ListOf) -> Compiled:
         items = [self.compile(item) for item in node.items]
+        for place in node.optional:
+            _check_optional(items[place][1], node.position)
         kinds = [
             kind[1] if place in node.optional and not isinstance(kind, str) and kind[0] == "optional" else kind
             for place, (_, kind) in enumerate(items)
         ]
+        self._seen[id(node)] = kinds
+        self._alike(kinds, node.items)
         runs = [(run, place in node.optional) for place, (run, _) in enumerate(items)]
 
         def run(scope: Scope, budget: Budget) -> list[Any]:
@@ -220,8 +237,19 @@ class Compiler:
 
     def _mapof(self, node: MapOf) -> Compiled:
         entries = [(self.compile(key), self.compile(value), optional) for key, value, optional in node.entries]
+        for _, (_, kind), optional in entries:
+            if optional:
+                _check_optional(kind, node.position)
+        self._alike([key[1] for key, _, _ in entries], [key for key, _, _ in node.entries])
+        self._alike(
+            [
+                kind[1] if optional and not isinstance(kind, str) and kind[0] == "optional" else kind
+                for _, (_, kind), optional in entries
+            ],
+            [value for _, value, _ in node.entries],
+        )
         key_kind = _common([key[1] for key, _, _ in entries])
-        value_kind = _common([value[1] for _, value, optional in entries if not optional]) if entries else "dyn"
+        value_kind = _common([value[1] for _, value, optional in entries if not optional])
 
         def run(scope: Scope, budget: Budget) -> dict[Any, Any]:
             budget.spend(len(entries) + 1)
@@ -237,6 +265,15 @@ class Compiler:
             return found
 
         return run, ("map", key_kind, value_kind)
+
+    def _alike(self, kinds: Sequence[Type], nodes: Sequence[Node]) -> None:
+        """Refuses what a literal holds beside things of another type, unless it is for `format`."""
+        for kind, node in zip(kinds[1:], nodes[1:], strict=True):
+            if not self._free and not alike(kinds[0], kind):
+                raise CompileError(
+                    f"expected type '{show_type(kinds[0])}' but found '{show_type(kind)}'",
+                    getattr(node, "position", -1),
+                )
 
     def _bind(self, node: Bind) -> Compiled:
         if not self._bindings:
@@ -277,6 +314,8 @@ class Compiler:
             self._variables = before
 
     def _loop(self, node: Loop) -> Compiled:
+        if self._minor < _SINCE.get(node.operation, _TWO_VARIABLES if node.second else 0):
+            raise CompileError(f"undeclared reference to '{node.operation}' (in container '')", node.position)
         over, kind = self.compile(node.over)
         first, second = _loop_kinds(kind, two=bool(node.second), position=node.position)
         names = {node.first: first, **({node.second: second} if node.second else {})}
@@ -289,6 +328,7 @@ class Compiler:
             raise _no_overload("_?_:_", (test[1],), node.position)
         run = loops.loop(node, over, test[0] if test else None, body)
         results: dict[str, Type] = {
+            "sortBy": kind,
             "filter": ("list", first if not isinstance(kind, str) else "dyn"),
             "map": ("list", result),
             "transformList": ("list", result),
@@ -307,7 +347,9 @@ class Compiler:
             and functions().knows(qualified)
         ):
             target, name = None, qualified
+        self._free += name == "format"
         arguments = [self.compile(item) for item in ((target,) if target is not None else ()) + node.arguments]
+        self._free -= name == "format"
         overloads = self._overloads(name, len(arguments), member=target is not None)
         kinds = tuple(kind for _, kind in arguments)
         fitting = [item for item in overloads if _fits(item, kinds)]
@@ -315,12 +357,14 @@ class Compiler:
             raise CompileError(f"undeclared reference to '{name}' (in container '')", node.position)
         if not fitting:
             raise _no_overload(name, kinds, node.position)
-        _check_constants(name, node.arguments, fitting)
+        check_constants(name, node.arguments, fitting, self._minor)
+        if name == "format" and isinstance(target, Literal):
+            check_template(target, node.arguments[0], self._seen)
         if name in ("or", "orValue") and target is not None:
-            return _alternative(arguments[0][0], arguments[1][0], whole=name == "or"), _result(fitting[0], kinds)
+            return alternative(arguments[0][0], arguments[1][0], whole=name == "or"), _result(fitting[0], kinds)
         results = {_result(item, kinds) for item in fitting}
-        result = results.pop() if len(results) == 1 else "dyn"
-        return _caller(name, fitting, [run for run, _ in arguments]), result
+        result = results.pop() if len(results) == 1 else FREE if any(map(is_free, kinds)) else "dyn"
+        return caller(name, fitting, [run for run, _ in arguments]), result
 
     def _overloads(self, name: str, count: int, *, member: bool) -> list[Overload]:
         key = (name, count, member)
@@ -330,95 +374,10 @@ class Compiler:
         return self._cache[key]
 
 
-_CONVERSIONS = frozenset({"int", "uint", "double", "bool", "bytes", "string", "timestamp", "duration"})
-_NEWEST = 99
-_WITH_PATTERN = frozenset({"matches", "find", "findAll"})
-
-
-def _check_constants(name: str, arguments: tuple[Node, ...], overloads: list[Overload]) -> None:
-    """What the server computes while it compiles: conversions of constants, and patterns."""
-    if name in _CONVERSIONS and len(arguments) == 1:
-        known, value = _known(arguments[0])
-        if known:
-            try:
-                dispatcher(name, overloads)((value,))
-            except EvaluationError as error:
-                raise CompileError(f"invalid {name} argument: {error}", arguments[0].position) from None
-    first = next((item for item in arguments if isinstance(item, Literal)), None)
-    if name in _WITH_PATTERN and first is not None and first.kind == "string" and compile_re2(first.value) is None:
-        raise CompileError(f"invalid {name} argument: error parsing regexp", first.position)
-
-
-def _known(node: Node) -> tuple[bool, Any]:
-    """Whether a tree is a constant, or conversions of one, and its value."""
-    if isinstance(node, Literal):
-        return True, Uint(node.value) if node.kind == "uint" else node.value
-    if isinstance(node, Call) and node.name in _CONVERSIONS and node.target is None and len(node.arguments) == 1:
-        known, value = _known(node.arguments[0])
-        if known:
-            overloads = functions().overloads(node.name, member=False, minor=_NEWEST)
-            return True, dispatcher(node.name, overloads)((value,))
-    return False, None
-
-
-def _alternative(left: Run, right: Run, *, whole: bool) -> Run:
-    """`or` and `orValue`: the second is only computed when the first is absent."""
-
-    def run(scope: Scope, budget: Budget) -> Any:
-        budget.spend(1)
-        value = left(scope, budget)
-        if type(value) is not Optional:
-            raise EvaluationError("no such overload: orValue")
-        if value.present:
-            return value if whole else value.value
-        return right(scope, budget)
-
-    return run
-
-
-def _constant(value: Any) -> Run:
-    def run(_scope: Scope, _budget: Budget) -> Any:
-        return value
-
-    return run
-
-
-def _variable(name: str) -> Run:
-    def run(scope: Scope, _budget: Budget) -> Any:
-        return scope[name]
-
-    return run
-
-
-def _caller(name: str, overloads: list[Overload], arguments: list[Run]) -> Run:
-    choose = dispatcher(name, overloads)
-    work = any(item.work for item in overloads)
-    if name in ("_==_", "_!=_") and len(arguments) == 2:
-        return _equality(*arguments, wanted=name == "_==_")
-    if len(arguments) == 2 and not work:
-        left, right = arguments
-
-        def run_two(scope: Scope, budget: Budget) -> Any:
-            budget.spend(1)
-            return choose((left(scope, budget), right(scope, budget)))
-
-        return run_two
-
-    def run(scope: Scope, budget: Budget) -> Any:
-        values = tuple(argument(scope, budget) for argument in arguments)
-        budget.spend(1 + (sum(map(size_of, values)) // 10 if work else 0))
-        return choose(values)
-
-    return run
-
-
-def _equality(left: Run, right: Run, *, wanted: bool) -> Run:
-    def run(scope: Scope, budget: Budget) -> bool:
-        first, second = left(scope, budget), right(scope, budget)
-        budget.spend(1 + min(size_of(first), size_of(second)) // 10)
-        return equal(first, second) is wanted
-
-    return run
+def _check_optional(kind: Type, position: int) -> None:
+    if kind != "dyn" and (isinstance(kind, str) or kind[0] != "optional"):
+        shown = show_type(kind)
+        raise CompileError(f"expected type 'optional_type({shown})' but found '{shown}'", position)
 
 
 def _qualified(target: Node | None, name: str) -> str:
@@ -453,7 +412,7 @@ def _no_overload(name: str, kinds: tuple[Type, ...], position: int) -> CompileEr
 
 def _common(kinds: list[Type]) -> Type:
     if not kinds:
-        return "dyn"
+        return FREE
     found = kinds[0]
     for kind in kinds[1:]:
         found = joined(found, kind)
@@ -473,24 +432,3 @@ def _loop_kinds(kind: Type, *, two: bool, position: int) -> tuple[Type, Type]:
         f"expression of type '{show_type(kind)}' cannot be range of a comprehension (must be list, map, or dynamic)",
         position,
     )
-
-
-def _optional_access(operand: Run, read: Callable[[Any], Any]) -> Run:
-    def run(scope: Scope, budget: Budget) -> Optional:
-        budget.spend(1)
-        value = operand(scope, budget)
-        return _through(value if type(value) is Optional else Optional(True, value), read)
-
-    return run
-
-
-def _through(value: Optional, read: Callable[[Any], Any]) -> Optional:
-    """Reads from inside an optional: nothing stays nothing, and what is missing is nothing."""
-    if not value.present:
-        return NONE
-    try:
-        return Optional(True, read(value.value))
-    except EvaluationError as error:
-        if str(error).startswith(("no such key", "index out of bounds")):
-            return NONE
-        raise

@@ -8,22 +8,45 @@ from __future__ import annotations
 import ipaddress
 import re
 from fractions import Fraction
+from math import ceil
 from typing import Any, NamedTuple
-from urllib.parse import SplitResult, parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 from llmdctl.schema.cel.errors import EvaluationError
 from llmdctl.schema.cel.lexer import INT_MAX, INT_MIN
 from llmdctl.schema.cel.registry import Functions
 from llmdctl.schema.cel.values import NONE, Optional, register_type
+from llmdctl.schema.formats import format_test
 
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 IpNetwork = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-class Quantity(NamedTuple):
-    """A resource quantity."""
+class Quantity:
+    """A resource quantity. `wide` says that Go keeps it as a decimal of any size, and then calls it no integer."""
 
-    amount: Fraction
+    __slots__ = ("amount", "wide")
+
+    def __init__(self, amount: Fraction, *, wide: bool = False) -> None:
+        self.amount = amount
+        self.wide = wide
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Quantity) and self.amount == other.amount
+
+    def __hash__(self) -> int:
+        return hash(self.amount)
+
+    @property
+    def is_integer(self) -> bool:
+        """True for what fits into 64 bits, as Go keeps it."""
+        return not self.wide and self.amount.denominator == 1 and INT_MIN <= self.amount <= INT_MAX
+
+    def plus(self, other: Quantity | int, sign: int = 1) -> Quantity:
+        """The sum, or with sign -1 the difference."""
+        if not isinstance(other, Quantity):
+            other = Quantity(Fraction(other))
+        return Quantity(self.amount + sign * other.amount, wide=self.wide or other.wide)
 
 
 class Ip(NamedTuple):
@@ -40,10 +63,13 @@ class Cidr(NamedTuple):
 
 
 class Url(NamedTuple):
-    """A URL with its parts."""
+    """A URL with its parts; equal when the text is."""
 
     text: str
-    parts: SplitResult
+    scheme: str
+    host: str
+    path: str
+    query: str
 
 
 class Semver(NamedTuple):
@@ -81,7 +107,8 @@ def register(functions: Functions) -> None:
     _formats(functions)
 
 
-_QUANTITY = re.compile(r"([+-]?)(\d+(?:\.\d*)?|\.\d+)(?:([KMGTPE]i|[numkMGTPE]|)|[eE]([+-]?\d{1,4}))", re.ASCII)
+_QUANTITY = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:([KMGTPE]i|[numkMGTPE]|)|[eE]([+-]?\d{1,4}))", re.ASCII)
+_LARGEST = Fraction(INT_MAX)
 _SUFFIXES = {
     "": Fraction(1), "n": Fraction(1, 10**9), "u": Fraction(1, 10**6), "m": Fraction(1, 1000), "k": Fraction(10**3),
     **{letter: Fraction(10 ** (3 * power)) for power, letter in enumerate("MGTPE", 2)},
@@ -90,13 +117,25 @@ _SUFFIXES = {
 
 
 def parse_quantity(text: str) -> Quantity | None:
-    """A quantity, None for text that is none."""
+    """A quantity, None for text that is none. As in Go, digits may be missing, which means 0."""
     found = _QUANTITY.fullmatch(text)
-    if found is None or len(text) > 400:
+    if found is None or not text or len(text) > 400:
         return None
-    scale = Fraction(10) ** int(found[4]) if found[4] else _SUFFIXES[found[3] or ""]
-    number = found[2] if found[2][0] != "." else f"0{found[2]}"
-    return Quantity(Fraction(number.rstrip(".")) * scale * (-1 if found[1] == "-" else 1))
+    scale = Fraction(10) ** int(found[5]) if found[5] else _SUFFIXES[found[4] or ""]
+    amount = Fraction(int(f"{found[2]}{found[3] or ''}" or 0), 10 ** len(found[3] or "")) * scale
+    if (found[4] or "").endswith("i"):
+        amount = min(amount, _LARGEST)
+    amount = Fraction(ceil(amount * 10**9), 10**9)
+    return Quantity(-amount if found[1] == "-" else amount, wide=_is_wide(found))
+
+
+def _is_wide(found: re.Match[str]) -> bool:
+    """True when Go parses the text into a decimal of any size: apimachinery's pkg/api/resource/quantity.go."""
+    whole, fraction, suffix = found[2].lstrip("0") or "0", found[3] or "", found[4] or ""
+    if suffix.endswith("i"):
+        power = 10 * ("KMGTPE".index(suffix[0]) + 1)
+        return bool(fraction) or 15 - len(whole) - int(power * 3 / 10) - 1 < 0
+    return 18 - len(whole) - len(fraction) < 0
 
 
 def _quantity(text: str) -> Quantity:
@@ -106,12 +145,8 @@ def _quantity(text: str) -> Quantity:
     return found
 
 
-def _amount(value: Quantity | int) -> Fraction:
-    return value.amount if isinstance(value, Quantity) else Fraction(value)
-
-
 def _as_integer(value: Quantity) -> int:
-    if value.amount.denominator != 1 or not INT_MIN <= value.amount <= INT_MAX:
+    if not value.is_integer:
         raise EvaluationError("cannot convert value to integer")
     return int(value.amount)
 
@@ -120,11 +155,11 @@ def _quantities(functions: Functions) -> None:
     add, method = functions.add, functions.method
     add("quantity", "(string) -> quantity", _quantity)
     add("isQuantity", "(string) -> bool", lambda text: parse_quantity(text) is not None)
-    method("sign", "(quantity) -> int", lambda value: (value.amount > 0) - (value.amount < 0))
+    add("sign", "(quantity) -> int", lambda value: (value.amount > 0) - (value.amount < 0))
     method(
         "isInteger",
         "(quantity) -> bool",
-        lambda value: value.amount.denominator == 1 and INT_MIN <= value.amount <= INT_MAX,
+        lambda value: value.is_integer,
     )
     method("asInteger", "(quantity) -> int", _as_integer)
     method("asApproximateFloat", "(quantity) -> double", lambda value: float(value.amount))
@@ -136,8 +171,11 @@ def _quantities(functions: Functions) -> None:
         lambda left, right: (left.amount > right.amount) - (left.amount < right.amount),
     )
     for kind in ("quantity", "int"):
-        method("add", f"(quantity, {kind}) -> quantity", lambda left, right: Quantity(left.amount + _amount(right)))
-        method("sub", f"(quantity, {kind}) -> quantity", lambda left, right: Quantity(left.amount - _amount(right)))
+        method("add", f"(quantity, {kind}) -> quantity", lambda left, right: left.plus(right))
+        method("sub", f"(quantity, {kind}) -> quantity", lambda left, right: left.plus(right, -1))
+
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
 
 
 def parse_ip(text: str) -> Ip | None:
@@ -226,21 +264,20 @@ def _is_link_local_multicast(value: Ip) -> bool:
 
 
 def parse_url(text: str) -> Url | None:
-    """An absolute URL or an absolute path, as Go's url.ParseRequestURI takes it."""
-    if any(ord(char) < 0x20 or ord(char) == 0x7F for char in text) or not text or " " in text:
+    """An absolute URL or an absolute path, as Go's url.ParseRequestURI and then url.Parse take it."""
+    test = format_test("uri")
+    if test is None or not test(text) or (text.startswith("//") and not test(f"x:{text}")):
         return None
-    try:
-        parts = urlsplit(text, allow_fragments=False)
-        _ = parts.port
-    except ValueError:
-        return None
-    if not parts.scheme and not text.startswith("/"):
-        return None
-    if parts.scheme and not text[len(parts.scheme) + 1 :].startswith("/"):
-        return None
-    if re.search(r"%(?![0-9a-fA-F]{2})", parts.path) or "[" in parts.netloc.replace(f"[{parts.hostname}]", ""):
-        return None
-    return Url(text, parts)
+    found = _SCHEME.match(text)
+    scheme = found[1].lower() if found else ""
+    rest, _, query = text[found.end() if found else 0 :].partition("#")[0].partition("?")
+    if not rest.startswith("/"):
+        return Url(text, scheme, "", "", query)
+    authority = ""
+    if rest.startswith("//") and (scheme or not rest.startswith("///")):
+        authority, slash, path = rest[2:].partition("/")
+        rest = slash + path
+    return Url(text, scheme, authority.rpartition("@")[2], rest.replace(" ", "%20"), query)
 
 
 def _url(text: str) -> Url:
@@ -250,34 +287,29 @@ def _url(text: str) -> Url:
     return found
 
 
-def _host(value: Url) -> str:
-    return value.parts.netloc.rpartition("@")[2]
-
-
 def _host_name(value: Url) -> str:
-    host = _host(value)
-    if host.startswith("["):
-        return host.partition("]")[0][1:]
-    return host.partition(":")[0]
+    if value.host.startswith("["):
+        return value.host.partition("]")[0][1:]
+    return value.host.partition(":")[0]
 
 
 def _port(value: Url) -> str:
-    return "" if value.parts.port is None else str(value.parts.port)
+    return value.host.rpartition("]")[2].partition(":")[2]
 
 
 def _urls(functions: Functions) -> None:
     add, method = functions.add, functions.method
     add("url", "(string) -> url", _url)
     add("isURL", "(string) -> bool", lambda text: parse_url(text) is not None)
-    method("getScheme", "(url) -> string", lambda value: value.parts.scheme)
-    method("getHost", "(url) -> string", _host)
+    method("getScheme", "(url) -> string", lambda value: value.scheme)
+    method("getHost", "(url) -> string", lambda value: value.host)
     method("getHostname", "(url) -> string", _host_name)
     method("getPort", "(url) -> string", _port)
-    method("getEscapedPath", "(url) -> string", lambda value: value.parts.path)
+    method("getEscapedPath", "(url) -> string", lambda value: value.path)
     method(
         "getQuery",
         "(url) -> map<string, list<string>>",
-        lambda value: parse_qs(value.parts.query, keep_blank_values=True),
+        lambda value: parse_qs(value.query, keep_blank_values=True),
     )
 
 
@@ -307,6 +339,8 @@ def _normal(text: str) -> str:
         if char in "-+":
             core, mark, rest = core[:index], char, core[index + 1 :]
             break
+    if mark and core.count(".") < 2:
+        return ""
     parts = [str(int(part)) if part.isdecimal() and part.isascii() else part for part in core.split(".")]
     return ".".join([*parts, "0", "0"][: max(3, len(parts))]) + mark + rest
 
@@ -350,17 +384,15 @@ _RULES: dict[str, tuple[str, int]] = {
     "dns1123SubdomainPrefix": (rf"{_LABEL}(?:\.{_LABEL})*[-.]?", 253),
     "dns1035LabelPrefix": (r"[a-z](?:[-a-z0-9]*[a-z0-9])?-?", 63),
     "labelValue": (rf"(?:{_QUALIFIED})?", 63),
-    "uuid": (r"[0-9a-fA-F]{8}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{4}-?[0-9a-fA-F]{12}", 100),
-    "byte": (r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?", 10**7),
-    "date": (r"\d{4}-\d\d-\d\d", 10),
-    "datetime": (r"\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:?\d\d)?", 64),
 }
-_NAMES = (*_RULES, "qualifiedName", "uri")
+_OF_SCHEMAS = ("uri", "uuid", "byte", "date", "datetime")
+_NAMES = (*_RULES, *_OF_SCHEMAS, "qualifiedName")
 
 
 def _faults(kind: Format, text: str) -> Optional:
-    if kind.name == "uri":
-        return NONE if parse_url(text) is not None else Optional(True, ["invalid uri"])
+    if kind.name in _OF_SCHEMAS:
+        test = format_test(kind.name)
+        return NONE if test is None or test(text) else Optional(True, [f"invalid {kind.name}"])
     if kind.name == "qualifiedName":
         prefix, slash, name = text.rpartition("/")
         sound = re.fullmatch(_QUALIFIED, name, re.ASCII) and len(name) <= 63

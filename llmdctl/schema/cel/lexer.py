@@ -48,7 +48,7 @@ _TOKEN = re.compile(
   | (?P<int>\d+)(?P<intu>[uU]?)
   | (?P<prefix>(?:[rR][bB]?|[bB][rR]?)?)(?P<quote>\"\"\"|'''|"|')
   | (?P<name>[A-Za-z_][A-Za-z0-9_]*)
-  | (?P<op>&&|\|\||==|!=|<=|>=|\?\.|[-+*/%<>!?:.,()\[\]{}])
+  | (?P<op>&&|\|\||==|!=|<=|>=|[-+*/%<>!?:.,()\[\]{}])
     """,
     re.VERBOSE,
 )
@@ -84,7 +84,10 @@ def _plain(match: re.Match[str]) -> Token | None:
     if match["space"]:
         return None
     if match["double"]:
-        return Token("double", float(match["double"]), start)
+        number = float(match["double"])
+        if number == float("inf"):
+            raise CompileError("Syntax error: invalid double literal", start)
+        return Token("double", number, start)
     digits = match["hex"] or match["int"]
     if digits:
         unsigned = bool(match["hexu"] or match["intu"])
@@ -108,13 +111,9 @@ def _text(text: str, match: re.Match[str]) -> tuple[Token, int]:
             raise CompileError("Syntax error: token recognition error: the string does not end", start)
         if text.startswith(quote, index):
             break
-        if text[index] != "\\":
+        if raw or text[index] != "\\":
             parts.append(text[index])
             index += 1
-        elif raw:
-            # A quote after a backslash does not end a raw string.
-            parts.append(text[index : index + 2])
-            index += 2
         else:
             part, index = _escape(text, index, as_bytes=is_bytes)
             parts.append(part)

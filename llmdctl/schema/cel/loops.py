@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cmp_to_key
 from typing import Any
 
 from llmdctl.schema.cel.errors import EvaluationError
 from llmdctl.schema.cel.scope import Budget, Run, Scope
 from llmdctl.schema.cel.syntax import Loop
-from llmdctl.schema.cel.values import has_key, tag_of
+from llmdctl.schema.cel.values import compare, has_key, tag_of
 
 
 def logic(terms: list[Run], *, decides: bool) -> Run:
@@ -41,6 +42,8 @@ def loop(node: Loop, over: Run, test: Run | None, body: Run) -> Run:
         return _exactly_one(node, over, body)
     if node.operation in ("filter", "map", "transformList"):
         return _listing(node, over, body if node.operation == "filter" else test, body)
+    if node.operation == "sortBy":
+        return _sorted(node, over, body)
     return _mapping(node, over, test, body)
 
 
@@ -107,6 +110,20 @@ def _listing(node: Loop, over: Run, test: Run | None, body: Run) -> Run:
             if test is None or _holds(test, inner, budget):
                 found.append(item if keeps else body(inner, budget))
         return found
+
+    return run
+
+
+def _by_key(left: tuple[Any, Any], right: tuple[Any, Any]) -> int:
+    return compare(left[0], right[0])
+
+
+def _sorted(node: Loop, over: Run, body: Run) -> Run:
+    def run(scope: Scope, budget: Budget) -> list[Any]:
+        found = [(body(inner, budget), item) for inner, item in _scopes(node, over(scope, budget), scope, budget)]
+        budget.spend(len(found))
+        # Equal keys keep their order, as in cel-go.
+        return [item for _, item in sorted(found, key=cmp_to_key(_by_key))]
 
     return run
 

@@ -125,10 +125,10 @@ class _Parser:
             while self._is(token.value):
                 self._take()
                 count += 1
-            if token.value == "-" and self._next.kind in ("int", "double"):
+            if token.value == "-" and count == 1 and self._next.kind in ("int", "double"):
                 number = self._take()
                 negative = Literal(number.kind, -number.value, token.position)
-                return self._negate(self._member(negative), "-_", count - 1, token.position)
+                return self._member(negative)
             return self._negate(
                 self._member(self._primary()), "!_" if token.value == "!" else "-_", count, token.position
             )
@@ -141,7 +141,7 @@ class _Parser:
     def _member(self, node: Node) -> Node:
         while True:
             token = self._next
-            if token.kind != "op" or token.value not in (".", "?.", "["):
+            if token.kind != "op" or token.value not in (".", "["):
                 return node
             self._take()
             if token.value == "[":
@@ -150,7 +150,7 @@ class _Parser:
                 self._expect("]")
                 node = Index(node, key, optional, token.position)
                 continue
-            optional = token.value == "?." or self._skip("?")
+            optional = self._skip("?")
             name = self._take()
             if name.kind != "name" or name.value in ("in", "true", "false", "null"):
                 self._index -= 1
@@ -162,11 +162,11 @@ class _Parser:
 
     def _arguments(self) -> tuple[Node, ...]:
         self._expect("(")
-        found: list[Node] = []
-        while not self._is(")"):
+        if self._skip(")"):
+            return ()
+        found = [self.expression()]
+        while self._skip(","):
             found.append(self.expression())
-            if not self._skip(","):
-                break
         self._expect(")")
         return tuple(found)
 
@@ -188,7 +188,9 @@ class _Parser:
             return self._map(token.position)
         if token.value == ".":
             # A leading dot asks for the root scope, the only one that there is.
-            return self._name(self._take())
+            if self._next.value not in ("true", "false", "null"):
+                return self._name(self._take())
+            self._index += 1
         self._index -= 1
         raise self._unexpected()
 
@@ -214,7 +216,9 @@ class _Parser:
     def _list(self, position: int) -> Node:
         items: list[Node] = []
         optional = set()
-        while not self._is("]"):
+        # `[,]` is an empty list.
+        lone = self._skip(",")
+        while not lone and not self._is("]"):
             if self._skip("?"):
                 optional.add(len(items))
             items.append(self.expression())
@@ -225,7 +229,8 @@ class _Parser:
 
     def _map(self, position: int) -> Node:
         entries: list[tuple[Node, Node, bool]] = []
-        while not self._is("}"):
+        lone = self._skip(",")
+        while not lone and not self._is("}"):
             optional = self._skip("?")
             key = self.expression()
             self._expect(":")
@@ -249,6 +254,8 @@ class _Parser:
             return self._loop(name.value, target, arguments[:2], None, arguments[2], position)
         if name.value in ("transformList", "transformMap", "transformMapEntry") and count == 4:
             return self._loop(name.value, target, arguments[:2], arguments[2], arguments[3], position)
+        if name.value == "sortBy" and count == 2:
+            return self._loop(name.value, target, arguments[:1], None, arguments[1], position)
         if name.value == "bind" and isinstance(target, Name) and target.name == "cel" and count == 3:
             return Bind(self._variable(arguments[0]), arguments[1], arguments[2], position)
         if name.value in ("optMap", "optFlatMap") and count == 2:

@@ -57,6 +57,10 @@ class Functions:
         """What a Kubernetes minor has under a name."""
         return [item for item in self._overloads.get(name, ()) if item.member == member and item.since <= minor]
 
+    def names(self) -> list[str]:
+        """All names, operators among them."""
+        return list(self._overloads)
+
     def knows(self, name: str) -> bool:
         """True for a name of any kind in any minor."""
         return name in self._overloads

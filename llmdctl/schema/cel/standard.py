@@ -26,7 +26,10 @@ from llmdctl.schema.cel.values import (
 )
 
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
-_FLOAT = re.compile(r"[+-]?(?:\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?|inf|infinity|nan)", re.ASCII | re.IGNORECASE)
+_FLOAT = re.compile(
+    r"[+-]?(?:\d+(?:_\d+)*(?:\.\d*(?:_\d+)*)?(?:e[+-]?\d+)?|\.\d+(?:_\d+)*(?:e[+-]?\d+)?|inf|infinity|nan)",
+    re.ASCII | re.IGNORECASE,
+)
 
 
 def register(functions: Functions) -> None:
@@ -60,7 +63,19 @@ def _divide(left: int, right: int) -> int:
 def _remainder(left: int, right: int) -> int:
     if right == 0:
         raise EvaluationError("modulus by zero")
-    return left - right * _divide(left, right) if (left, right) != (INT_MIN, -1) else 0
+    return left - right * _divide(left, right)
+
+
+def _divide_unsigned(left: int, right: int) -> Uint:
+    if right == 0:
+        raise EvaluationError("division by zero")
+    return Uint(int(left) // int(right))
+
+
+def _remainder_unsigned(left: int, right: int) -> Uint:
+    if right == 0:
+        raise EvaluationError("modulus by zero")
+    return Uint(int(left) % int(right))
 
 
 def _divide_doubles(left: float, right: float) -> float:
@@ -92,8 +107,8 @@ def _arithmetic(functions: Functions) -> None:
     add("_+_", "(uint, uint) -> uint", lambda left, right: checked_uint(int(left) + int(right)))
     add("_-_", "(uint, uint) -> uint", lambda left, right: checked_uint(int(left) - int(right)))
     add("_*_", "(uint, uint) -> uint", lambda left, right: checked_uint(int(left) * int(right)))
-    add("_/_", "(uint, uint) -> uint", lambda left, right: Uint(_divide(int(left), int(right))))
-    add("_%_", "(uint, uint) -> uint", lambda left, right: Uint(_remainder(int(left), int(right))))
+    add("_/_", "(uint, uint) -> uint", _divide_unsigned)
+    add("_%_", "(uint, uint) -> uint", _remainder_unsigned)
     add("_+_", "(double, double) -> double", lambda left, right: left + right)
     add("_-_", "(double, double) -> double", lambda left, right: left - right)
     add("_*_", "(double, double) -> double", lambda left, right: left * right)
@@ -122,7 +137,17 @@ def _order(functions: Functions) -> None:
     }
     for name, test in tests.items():
         for left, right in pairs:
-            functions.add(name, f"({left}, {right}) -> bool", test, work=left in ("string", "bytes"))
+            run = _ordered(test) if "double" in (left, right) else test
+            functions.add(name, f"({left}, {right}) -> bool", run, work=left in ("string", "bytes"))
+
+
+def _ordered(test: Callable[[Any, Any], bool]) -> Callable[[Any, Any], bool]:
+    def run(left: float, right: float) -> bool:
+        if math.isnan(left) or math.isnan(right):
+            raise EvaluationError("NaN values cannot be ordered")
+        return test(left, right)
+
+    return run
 
 
 def _to_int(value: float | str) -> int:
@@ -148,7 +173,10 @@ def _to_uint(value: float | str) -> Uint:
 def _to_double(value: str) -> float:
     if _FLOAT.fullmatch(value) is None:
         raise EvaluationError(f"strconv.ParseFloat: parsing {value[:60]!r}: invalid syntax")
-    return float(value)
+    found = float(value)
+    if math.isinf(found) and "i" not in value.lower():
+        raise EvaluationError(f"strconv.ParseFloat: parsing {value[:60]!r}: value out of range")
+    return found
 
 
 _TRUE, _FALSE = ("1", "t", "T", "true", "TRUE", "True"), ("0", "f", "F", "false", "FALSE", "False")
@@ -166,9 +194,18 @@ def show_double(value: float) -> str:
         return "NaN"
     if math.isinf(value):
         return "+Inf" if value > 0 else "-Inf"
-    if value == int(value) and abs(value) < 1e21:
-        return str(int(value))
-    return repr(value)
+    if value == 0:
+        return "-0" if math.copysign(1.0, value) < 0 else "0"
+    mantissa, mark, exponent = repr(value).partition("e")
+    whole, _, fraction = mantissa.lstrip("-").partition(".")
+    digits = (whole + fraction).lstrip("0")
+    power = len(whole) - 1 + int(exponent or 0) if whole != "0" else len(fraction.lstrip("0")) - len(fraction) - 1
+    digits = digits.rstrip("0")
+    # Go's %g: the shortest digits, with an exponent from six digits before the point on.
+    if -4 <= power < 6:
+        return repr(value).removesuffix(".0") if not mark else f"{value:.{len(digits) - 1 - power}f}"
+    point = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{'-' if value < 0 else ''}{digits[0]}{point}e{'-' if power < 0 else '+'}{abs(power):02d}"
 
 
 def _from_bytes(value: bytes) -> str:
@@ -205,12 +242,17 @@ def _conversions(functions: Functions) -> None:
     add("timestamp", "(string) -> timestamp", parse_timestamp)
     add("timestamp", "(int) -> timestamp", lambda value: _moment(value * SECOND))
     add("duration", "(string) -> duration", parse_duration)
-    add("duration", "(int) -> duration", Duration)
     add("dyn", "(A) -> dyn", lambda value: value)
     add("type", "(A) -> type", lambda value: TypeValue(_type_name(value)))
 
 
 def _type_name(value: Any) -> str:
-    names = {"null": "null_type", "timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration"}
     tag = tag_of(value)
-    return names.get(tag, tag)
+    return _TYPE_NAMES.get(tag, tag)
+
+
+_TYPE_NAMES = {
+    "null": "null_type", "timestamp": "google.protobuf.Timestamp", "duration": "google.protobuf.Duration",
+    "optional": "optional_type", "quantity": "kubernetes.Quantity", "url": "kubernetes.URL",
+    "ip": "net.IP", "cidr": "net.CIDR", "semver": "kubernetes.Semver", "format": "kubernetes.NamedFormat",
+}  # fmt: skip

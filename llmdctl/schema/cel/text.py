@@ -5,6 +5,9 @@ Sources: github.com/google/cel-go ext/strings.go, k8s.io/apiserver pkg/cel/libra
 
 from __future__ import annotations
 
+import math
+import re
+from collections.abc import Iterator
 from typing import Any
 
 from llmdctl.schema.cel.errors import EvaluationError
@@ -40,11 +43,13 @@ def register(functions: Functions) -> None:
     method("split", "(string, string, int) -> list<string>", _split, work=True)
     method("substring", "(string, int) -> string", _substring, work=True)
     method("substring", "(string, int, int) -> string", _substring, work=True)
-    method("trim", "(string) -> string", lambda text: text.strip(), work=True)
+    method("trim", "(string) -> string", lambda text: text.strip(_SPACE), work=True)
     functions.add("strings.quote", "(string) -> string", _quote, work=True)
     method("format", "(string, list<dyn>) -> string", _format, work=True)
 
 
+_SPACE = "\t\n\v\f\r \x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
+"""What Go calls white space."""
 _LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 _UPPER = {code: code - 32 for code in range(ord("a"), ord("z") + 1)}
 
@@ -77,17 +82,21 @@ def _char_at(text: str, position: int) -> str:
 
 
 def _index_of(text: str, part: str, start: int = 0) -> int:
-    if not 0 <= start <= len(text):
+    if not part:
+        return start
+    if start < 0:
         raise EvaluationError(f"index out of range: {start}")
-    return text.find(part, start)
+    return text.find(part, start) if start < len(text) else -1
 
 
 def _last_index_of(text: str, part: str, start: int | None = None) -> int:
+    if not part:
+        return len(text) if start is None else start
     if start is None:
         return text.rfind(part)
-    if not 0 <= start <= len(text):
+    if start < 0:
         raise EvaluationError(f"index out of range: {start}")
-    return text.rfind(part, 0, start + len(part))
+    return text.rfind(part, 0, start + len(part)) if start < len(text) else -1
 
 
 def _join(items: list[Any], separator: str = "") -> str:
@@ -125,64 +134,88 @@ def _quote(text: str) -> str:
     return '"' + "".join(_QUOTED.get(char, char) for char in text) + '"'
 
 
+def clauses(template: str) -> Iterator[tuple[str, str, int | None]]:
+    """Text, verb and precision of each part of a template; the last verb may be empty. Raises EvaluationError."""
+    index, text = 0, ""
+    while (mark := template.find("%", index)) >= 0:
+        text += template[index:mark]
+        if template[mark + 1 : mark + 2] == "%":
+            text, index = f"{text}%", mark + 2
+            continue
+        found = _CLAUSE.match(template, mark + 1)
+        if found is None:
+            raise EvaluationError("could not parse formatting clause" if template[mark + 1 :] else _UNEXPECTED_END)
+        yield text, found[2], min(int(found[1][1:5]), 1000) if found[1] else None
+        text, index = "", found.end()
+    yield text + template[index:], "", None
+
+
 def _format(template: str, values: list[Any]) -> str:
     out: list[str] = []
-    index, used = 0, 0
-    while index < len(template):
-        char = template[index]
-        index += 1
-        if char != "%":
-            out.append(char)
-            continue
-        if template[index : index + 1] == "%":
-            out.append("%")
-            index += 1
-            continue
-        precision = ""
-        if template[index : index + 1] == ".":
-            index += 1
-            while template[index : index + 1].isdecimal():
-                precision += template[index]
-                index += 1
-        verb = template[index : index + 1]
-        index += 1
-        if not verb:
-            raise EvaluationError("could not parse formatting clause: unexpected end of string")
-        if used >= len(values):
+    for used, (text, verb, precision) in enumerate(clauses(template)):
+        out.append(text)
+        if verb and used >= len(values):
             raise EvaluationError(f"index {used} out of range")
-        out.append(_clause(verb, values[used], min(int(precision[:4]), 1000) if precision else None))
-        used += 1
+        if verb:
+            out.append(_clause(verb, values[used], precision))
     return "".join(out)
+
+
+_CLAUSE = re.compile(r"(\.\d+)?([sdfebxXo])", re.ASCII)
+_UNEXPECTED_END = "unexpected end of string"
+_SHOWABLE = frozenset(
+    ["list", "map", "int", "uint", "double", "bool", "string", "timestamp", "bytes", "duration", "type", "null"]
+)
+TAKES: dict[str, frozenset[str]] = {
+    "s": _SHOWABLE,
+    "d": frozenset({"int", "uint"}),
+    "f": frozenset({"double", "string"}),
+    "e": frozenset({"double", "string"}),
+    "b": frozenset({"int", "uint", "bool"}),
+    "x": frozenset({"int", "uint", "string", "bytes"}),
+    "X": frozenset({"int", "uint", "string", "bytes"}),
+    "o": frozenset({"int", "uint"}),
+}
+"""Verb of a template -> the types that it formats."""
+_SUPERSCRIPT = str.maketrans("0123456789-+", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺")
+_NAMED_NUMBERS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def _clause(verb: str, value: Any, precision: int | None) -> str:
     tag = tag_of(value)
+    if tag not in TAKES[verb] or (verb in "fe" and tag == "string" and value not in _NAMED_NUMBERS):
+        raise EvaluationError(f"error during formatting: no formatting of {tag} with %{verb}")
     if verb == "s":
         return _shown(value, tag)
-    if verb == "d" and tag in ("int", "uint"):
-        return str(int(value))
-    if verb == "d" and tag == "double" and value != value:
-        return "NaN"
-    if verb in ("f", "e") and tag in ("int", "uint", "double"):
-        return f"{float(value):.{6 if precision is None else precision}{verb}}"
-    if verb == "b" and tag in ("int", "uint", "bool"):
-        return f"{int(value):b}"
-    if verb == "o" and tag in ("int", "uint"):
-        return f"{int(value):o}"
-    if verb in ("x", "X"):
-        if tag in ("int", "uint"):
-            return f"{int(value):{verb}}"
-        if tag in ("string", "bytes"):
-            data = value.encode("utf-8", "surrogatepass") if tag == "string" else value
-            return str(data.hex().upper() if verb == "X" else data.hex())
-    raise EvaluationError(f"error during formatting: no formatting of {tag} with %{verb}")
+    if verb in "fe":
+        return _number(verb, _NAMED_NUMBERS[value] if tag == "string" else value, precision)
+    if tag in ("string", "bytes"):
+        data = value.encode("utf-8", "surrogatepass") if tag == "string" else value
+        return str(data.hex().upper() if verb == "X" else data.hex())
+    return format(int(value), verb)
+
+
+def _number(verb: str, value: float, precision: int | None) -> str:
+    """A double in the way of American English, which is what cel-go asks for."""
+    if math.isnan(value) or math.isinf(value):
+        found = "NaN" if math.isnan(value) else "∞" if value > 0 else "-∞"
+    elif verb == "f":
+        return f"{value or 0.0:,.{6 if precision is None else precision}f}"
+    else:
+        mantissa, _, exponent = f"{value or 0.0:.6e}".partition("e")
+        found = f"{mantissa}×10{exponent.removeprefix('+').translate(_SUPERSCRIPT)}"
+    # To cel-go the precision of %e is a width.
+    return found.rjust(precision or 0) if verb == "e" else found
 
 
 def _shown(value: Any, tag: str) -> str:
     if tag == "string":
         return str(value)
     if tag == "bytes":
-        return bytes(value).decode("utf-8", "replace")
+        try:
+            return bytes(value).decode("utf-8")
+        except UnicodeDecodeError:
+            raise EvaluationError("error during formatting: invalid UTF-8 in bytes") from None
     if tag == "null":
         return "null"
     if tag == "bool":
@@ -194,10 +227,30 @@ def _shown(value: Any, tag: str) -> str:
     if tag == "duration":
         return format_duration(value)
     if tag == "list":
-        return "[" + ", ".join(_shown(item, tag_of(item)) for item in value) + "]"
+        return "[" + ", ".join(map(_inside, value)) + "]"
     if tag == "map":
-        pairs = sorted((_shown(key, tag_of(key)), _shown(item, tag_of(item))) for key, item in value.items())
-        return "{" + ", ".join(f"{key}: {item}" for key, item in pairs) + "}"
+        pairs = sorted((_key(key), _inside(item)) for key, item in value.items())
+        return "{" + ", ".join(f"{key}:{item}" for key, item in pairs) + "}"
     if tag in ("int", "uint"):
         return str(int(value))
-    return str(getattr(value, "name", value))
+    return str(value.name)
+
+
+def _key(value: Any) -> str:
+    tag = tag_of(value)
+    if tag not in ("string", "bool", "int", "uint"):
+        raise EvaluationError(f"error during formatting: no formatting function for map key of type {tag}")
+    return _inside(value)
+
+
+def _inside(value: Any) -> str:
+    """A value in a list or map, as CEL would write it."""
+    tag = tag_of(value)
+    if tag not in _SHOWABLE:
+        raise EvaluationError(f"error during formatting: no formatting function for {tag}")
+    if tag == "double":
+        return f"{value:.6f}" if math.isfinite(value) else f'"{show_double(value)}"'
+    text = _shown(value, tag)
+    if tag in ("timestamp", "duration"):
+        return f"{tag}({_quote(text)})"
+    return f"b{_quote(text)}" if tag == "bytes" else _quote(text) if tag == "string" else text

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from decimal import Decimal
 from typing import Any
 
-from llmdctl.schema.cel.errors import EvaluationError
+from llmdctl.schema.cel.errors import EvaluationError, UnsupportedError
 from llmdctl.schema.cel.registry import Functions
 from llmdctl.schema.cel.values import SECOND, Duration, Timestamp, checked_int
 
@@ -25,6 +26,7 @@ _UNITS = {
     "h": 3600 * SECOND,
 }
 _ZONE = re.compile(r"([+-]?)(\d\d):(\d\d)", re.ASCII)
+_SHIFT = re.compile(r"([+-]?)(\d{1,5}):(\d{1,5})", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -77,8 +79,9 @@ def parse_duration(text: str) -> Duration:
 def format_duration(value: Duration) -> str:
     """A duration in seconds, as CEL writes it."""
     seconds, rest = divmod(abs(value.nanoseconds), SECOND)
-    fraction = f".{rest:09d}".rstrip("0") if rest else ""
-    return f"{'-' if value.nanoseconds < 0 else ''}{seconds}{fraction}s"
+    # Through a double, as in cel-go: long durations lose their last digits.
+    shown = f"{Decimal(repr(seconds + rest / SECOND)):f}".removesuffix(".0")
+    return f"{'-' if value.nanoseconds < 0 else ''}{shown}s"
 
 
 def format_timestamp(value: Timestamp) -> str:
@@ -93,14 +96,17 @@ def _local(value: Timestamp, zone: str = "") -> datetime:
     moment = _EPOCH + timedelta(seconds=value.nanoseconds // SECOND)
     if not zone or zone == "UTC":
         return moment
-    found = _ZONE.fullmatch(zone)
+    found = _SHIFT.fullmatch(zone)
     try:
         if found is not None:
-            return moment.astimezone(_offset(zone if found[1] else f"+{zone}"))
+            minutes = int(found[2]) * 60 + int(found[3])
+            return moment + timedelta(minutes=-minutes if found[1] == "-" else minutes)
         from zoneinfo import ZoneInfo
 
         return moment.astimezone(ZoneInfo(zone))
-    except (ValueError, KeyError, OSError, OverflowError):
+    except OverflowError:
+        raise UnsupportedError("a time in the year 0 or 10000 of a time zone can't be judged") from None
+    except (ValueError, KeyError, OSError):
         raise EvaluationError(f"unknown time zone {zone[:60]}") from None
 
 
@@ -124,8 +130,13 @@ def register(functions: Functions) -> None:
     functions.method("getMilliseconds", "(timestamp, string) -> int", lambda value, _: value[0] % SECOND // 10**6)
     for name, unit in (("getHours", 3600 * SECOND), ("getMinutes", 60 * SECOND), ("getSeconds", SECOND)):
         functions.method(name, "(duration) -> int", lambda value, unit=unit: _towards_zero(value[0], unit))
-    functions.method("getMilliseconds", "(duration) -> int", lambda value: _towards_zero(value[0], 10**6) % 1000)
+    functions.method(
+        "getMilliseconds", "(duration) -> int", lambda value: abs(value[0]) // 10**6 * (1 if value[0] > 0 else -1)
+    )
 
 
 def _towards_zero(value: int, unit: int) -> int:
-    return value // unit if value >= 0 else -(-value // unit)
+    whole, rest = divmod(abs(value), unit)
+    # Go adds the rest as a double, which may round up where a span is long.
+    found = int(whole + rest / unit)
+    return found if value >= 0 else -found

@@ -107,6 +107,19 @@ _ATOMS = frozenset({str, int, float, bool, bytes, type(None)})
 _NUMBERS = frozenset({int, Uint, float})
 
 
+ORDERED = ("int", "uint", "double", "string", "bytes", "bool", "timestamp", "duration")
+"""The types whose values have an order."""
+
+
+def compare(left: Any, right: Any) -> int:
+    """-1, 0 or 1 as the order of two values is. Raises EvaluationError when they have none."""
+    left_tag, right_tag = tag_of(left), tag_of(right)
+    numbers = ("int", "uint", "double")
+    if left_tag not in ORDERED or (left_tag != right_tag and not (left_tag in numbers and right_tag in numbers)):
+        raise EvaluationError("no such overload: the items of the list have no order")
+    return int(left > right) - int(left < right)
+
+
 def has_key(mapping: Mapping[Any, Any], key: Any) -> bool:
     """True when a map has the key; true and 1 are different keys, 1 and 1.0 the same."""
     tag = tag_of(key)
@@ -125,7 +138,7 @@ def contains(container: Any, item: Any) -> bool:
     """`item in container`."""
     tag = tag_of(container)
     if tag == "map":
-        return has_key(container, item)
+        return tag_of(item) not in ("list", "map", "optional") and has_key(container, item)
     if tag == "list":
         return any(equal(item, other) for other in container)
     raise EvaluationError("no such overload: in")

@@ -1,0 +1,53 @@
+"""Differential test: expressions give what Kubernetes' own CEL gives, in values and in what is refused."""
+
+from __future__ import annotations
+
+import random
+from typing import Any, Protocol
+
+import pytest
+from cel_random import SCHEMA, VALUE
+from cel_values import Verdict, kind_of, known_difference, only_lenient, ours, question, same
+
+COUNT = 4000
+MOST_LENIENT = 0.004
+"""Share of expressions that the server refuses for their types and we don't."""
+
+
+class Evaluator(Protocol):
+    """The API server's libraries."""
+
+    def evaluate(self, text: str, *, minor: int, key: str, schema: Any, value: Any) -> Verdict: ...
+
+
+@pytest.mark.parametrize(("minor", "seed"), [(34, 34), (36, 36), (36, 20261201)])
+def test_random_expressions_give_the_same(cel_server: Evaluator, minor: int, seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311 - repeatable
+    differing, lenient, kinds = [], 0, set()
+    for _ in range(COUNT):
+        text, typed = question(chance)
+        theirs = cel_server.evaluate(
+            text, minor=minor, key="typed" if typed else "", schema=SCHEMA if typed else None, value=VALUE
+        )
+        mine = ours(text, typed=typed, minor=minor)
+        kinds.add(kind_of(theirs))
+        if same(theirs, mine) or known_difference(text, theirs, mine):
+            continue
+        if only_lenient(theirs, mine):
+            lenient += 1
+        else:
+            differing.append((text, typed, theirs, mine))
+    assert kinds == {"refused", "error", "value"}
+    assert not differing, "\n".join(map(str, differing))
+    assert lenient <= COUNT * MOST_LENIENT
+
+
+def test_every_function_has_been_asked_for() -> None:
+    from cel_wide import FORMS
+
+    from llmdctl.schema.cel.environment import functions
+
+    texts = " ".join(form for forms in FORMS.values() for form in forms)
+    names = [name for name in functions().names() if name[0].isalpha() and f"{name}(" not in texts]
+    atoms = {"format.named", "optional.none"}
+    assert [name for name in names if not name.startswith("format.") and name not in atoms] == []
