@@ -42,6 +42,9 @@ def is_uri(text: str) -> bool:
         authority, slash, path = rest[2:].partition("/")
         if re.fullmatch(_AUTHORITY, authority) is None:
             return False
+        host = authority.rpartition("@")[2]
+        if host.startswith("[") and not is_ipv6(host[1 : host.rfind("]")].partition("%25")[0]):
+            return False
         rest = slash + path
     return re.search(r"%(?![0-9A-Fa-f]{2})", rest) is None
 

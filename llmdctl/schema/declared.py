@@ -109,8 +109,8 @@ def _bytes(value: Any) -> Any:
 
 def _moment(value: Any) -> Any:
     try:
-        return parse_timestamp(value if "T" in value or "t" in value else f"{value}T00:00:00Z")
-    except (EvaluationError, TypeError):
+        return parse_timestamp(value.upper() if "T" in value or "t" in value else f"{value}T00:00:00Z")
+    except (EvaluationError, TypeError, AttributeError):
         return value
 
 

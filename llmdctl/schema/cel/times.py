@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta, timezone, tzinfo
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -11,9 +11,7 @@ from llmdctl.schema.cel.errors import EvaluationError, UnsupportedError
 from llmdctl.schema.cel.registry import Functions
 from llmdctl.schema.cel.values import SECOND, Duration, Timestamp, checked_int
 
-_TIMESTAMP = re.compile(
-    r"(\d{4})-(\d\d)-(\d\d)[Tt](\d\d):(\d\d):(\d\d)(?:\.(\d{1,9})\d*)?([Zz]|[+-]\d\d:\d\d)", re.ASCII
-)
+_TIMESTAMP = re.compile(r"(\d{4})-(\d\d)-(\d\d)T(\d\d?):(\d\d):(\d\d)(?:[.,](\d{1,9})\d*)?(Z|[+-]\d\d:\d\d)", re.ASCII)
 _DURATION_PART = re.compile(r"(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)", re.ASCII)
 _UNITS = {
     "ns": 1,
@@ -25,33 +23,32 @@ _UNITS = {
     "m": 60 * SECOND,
     "h": 3600 * SECOND,
 }
-_ZONE = re.compile(r"([+-]?)(\d\d):(\d\d)", re.ASCII)
 _SHIFT = re.compile(r"([+-]?)(\d{1,5}):(\d{1,5})", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def parse_timestamp(text: str) -> Timestamp:
-    """A timestamp of RFC 3339."""
+    """A timestamp of RFC 3339, with what Go's parser lets pass: one digit of an hour, a comma, a shift of a day."""
     found = _TIMESTAMP.fullmatch(text)
     if found is None:
         raise EvaluationError(f"parsing time {text[:60]!r} as RFC 3339: invalid")
     try:
         parts = [int(part) for part in found.groups()[:6]]
-        moment = datetime(*parts, tzinfo=_offset(found[8]))  # type: ignore[misc,arg-type]
-    except ValueError:
+        moment = datetime(*parts, tzinfo=UTC) - _offset(found[8])  # type: ignore[misc,arg-type]
+    except (ValueError, OverflowError):
         raise EvaluationError(f"parsing time {text[:60]!r} as RFC 3339: invalid") from None
     seconds = (moment - _EPOCH) // timedelta(seconds=1)
     return Timestamp(seconds * SECOND + int((found[7] or "0").ljust(9, "0")))
 
 
-def _offset(text: str) -> tzinfo:
-    if text in ("Z", "z"):
-        return UTC
-    found = _ZONE.fullmatch(text)
+def _offset(text: str) -> timedelta:
+    found = _SHIFT.fullmatch(text)
     if found is None:
+        return timedelta()
+    hours, minutes = int(found[2]), int(found[3])
+    if hours > 24 or minutes > 60:
         raise ValueError(text)
-    shift = timedelta(hours=int(found[2]), minutes=int(found[3]))
-    return timezone(-shift if found[1] == "-" else shift)
+    return timedelta(hours=hours, minutes=minutes) * (-1 if found[1] == "-" else 1)
 
 
 def parse_duration(text: str) -> Duration:
