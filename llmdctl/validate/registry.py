@@ -31,6 +31,9 @@ FAMILIES = {
     "DRA": "device claims",
     "SCL": "autoscaling",
     "IMG": "images and versions",
+    "GWY": "routes, gateways and proxies",
+    "SEC": "secrets and privileges",
+    "MON": "monitoring",
     "IGN": "ignore annotations",
 }
 

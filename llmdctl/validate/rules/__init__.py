@@ -4,11 +4,14 @@ from llmdctl.validate.rules.claims import DRA_RULES
 from llmdctl.validate.rules.engine_flags import ENG_RULES
 from llmdctl.validate.rules.handover import HANDOVER_RULES
 from llmdctl.validate.rules.host import RES_RULES
+from llmdctl.validate.rules.hygiene import HYGIENE_RULES
 from llmdctl.validate.rules.images import IMG_RULES
 from llmdctl.validate.rules.labels import LBL_RULES
 from llmdctl.validate.rules.parallel import PAR_RULES
+from llmdctl.validate.rules.pickers import PICKER_RULES
 from llmdctl.validate.rules.ports import PRT_RULES
 from llmdctl.validate.rules.prefix import PFX_RULES
+from llmdctl.validate.rules.references import REFERENCE_RULES
 from llmdctl.validate.rules.router_config import RTR_CONFIG_RULES
 from llmdctl.validate.rules.scaling import SCL_RULES
 from llmdctl.validate.rules.transfer import KVT_RULES
@@ -26,6 +29,9 @@ VIEW_RULES = [
     *PFX_RULES,
     *RES_RULES,
     *SCL_RULES,
+    *HYGIENE_RULES,
+    *PICKER_RULES,
+    *REFERENCE_RULES,
 ]
 
 __all__ = ["VIEW_RULES"]
