@@ -60,8 +60,3 @@ RIGHTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 """API group, resource and verbs that a picker with a pool needs in the pool's namespace."""
 LEASES = ("coordination.k8s.io", "leases", ("get", "create", "update"))
 """What leader election needs besides."""
-
-ONE_REPLICA = frozenset(
-    {"approx-prefix-cache-producer", "inflight-load-producer", "no-hit-lru-scorer", "session-affinity-scorer"}
-)
-"""Types whose state is in the memory of one replica: each of several replicas sees a part of the traffic."""

@@ -1,4 +1,4 @@
-"""RTR: the endpoint picker's own flags, rights and replicas."""
+"""RTR: the flags of endpoint picker and sidecar, and the picker's rights."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from llmdctl.findings import Hit, Outcome, Rule, Severity, Skip
 from llmdctl.manifest.typed import nearest
-from llmdctl.router.picker_flags import LEASES, ONE_REPLICA, RIGHTS, known_flags, unknown_flag
+from llmdctl.router.picker_flags import LEASES, RIGHTS, known_flags, unknown_flag
 from llmdctl.router.sidecar import MODEL_SERVER_PORT_SINCE, REMOVED, SECURE_SERVING_SINCE
 from llmdctl.validate.rules.evidence import seen
 from llmdctl.view import View
@@ -100,22 +100,6 @@ def _allows(
     )
 
 
-def check_replicas(view: View) -> Iterator[Outcome]:
-    """RTR044: several active pickers that each know a part."""
-    for epp in view.epps:
-        replicas = epp.template.workload.replicas
-        if replicas is None or replicas < 2 or epp.config is None or epp.flags.is_true("ha-enable-leader-election"):
-            continue
-        stateful = sorted({plugin.type for plugin in epp.config.plugins if plugin.type in ONE_REPLICA})
-        if stateful:
-            yield Hit(
-                epp.template.workload.at("spec", "replicas"),
-                f"{replicas} endpoint pickers run at once, and {', '.join(stateful)} know only their own requests",
-                evidence=(seen("no leader is elected", epp.place),),
-                fix="add --ha-enable-leader-election, or run one replica",
-            )
-
-
 def check_experimental(view: View) -> Iterator[Outcome]:
     """RTR013: plugins that need a flag which isn't given."""
     from llmdctl.router.lint import experimental
@@ -136,8 +120,7 @@ _OPTIONS = "llm-d-router pkg/epp/server/options.go"
 
 
 def _rule(code: str, title: str, why: str, fix: str, check: object, reference: str, needs: str = "epps") -> Rule:
-    severity = Severity.WARNING if code == "RTR044" else Severity.ERROR
-    return Rule(code, severity, title, why, fix, (reference,), needs=frozenset({needs}), check=check)  # type: ignore[arg-type]
+    return Rule(code, Severity.ERROR, title, why, fix, (reference,), needs=frozenset({needs}), check=check)  # type: ignore[arg-type]
 
 
 PICKER_RULES: Iterable[Rule] = (
@@ -163,11 +146,5 @@ PICKER_RULES: Iterable[Rule] = (
         "its watches fail: it sees no pool and no pods, and answers no request", "grant the missing verbs",
         check_rights,
         "llm-d-router config/charts",
-    ),
-    _rule(
-        "RTR044", "several endpoint pickers are active, and their plugins keep state in memory",
-        "each sees a part of the requests: loads and caches are judged from half of the truth",
-        "elect a leader, or use plugins whose state comes from the engines", check_replicas,
-        "llm-d docs/operations/components/router.md",
     ),
 )  # fmt: skip

@@ -12,6 +12,8 @@ from llmdctl.view.node import Node
 from llmdctl.view.view import same_namespace
 
 GRPC_PORT = 9002
+_EVERYWHERE = frozenset({"kube-root-ca.crt", "openshift-service-ca.crt"})
+"""ConfigMaps that controllers put into every namespace."""
 
 
 def _missing(view: View, kind: str, name: str, namespace: str, place: Place, what: str) -> Iterator[Outcome]:
@@ -26,7 +28,7 @@ def _missing(view: View, kind: str, name: str, namespace: str, place: Place, wha
     fix = f"did you mean {close}?" if close else "create it, or name one that exists"
     if view.complete:
         yield Hit(place, title, fix=fix)
-    elif close:
+    elif present:
         yield Hit(place, title, fix=fix, severity=Severity.WARNING)
     else:
         yield Unresolved(place, title)
@@ -48,7 +50,7 @@ def check_config_maps(view: View) -> Iterator[Outcome]:
     for template in view.templates:
         for node, name_field in _config_references(template):
             name = node.at(name_field).text()
-            if not name or node.at("optional").truth() is True:
+            if not name or name in _EVERYWHERE or node.at("optional").truth() is True:
                 continue
             data = view.config_map(template.namespace, name)
             place = node.at(name_field).place
@@ -57,7 +59,7 @@ def check_config_maps(view: View) -> Iterator[Outcome]:
                 continue
             keys = [item.at("key") for item in node.at("items").items()]
             keys += [node.at("key")] if node.at("key").exists else []
-            known = {*data.texts(), *data.document.object.get("binaryData", {})}
+            known = _keys(data)
             for key in keys:
                 if key.text() and key.text() not in known:
                     close = nearest(key.text(), sorted(known))
@@ -65,6 +67,12 @@ def check_config_maps(view: View) -> Iterator[Outcome]:
                         key.place, f"{template.lead}ConfigMap {name} has no key {key.text()}",
                         fix=f"did you mean {close}?" if close else f"it has {', '.join(sorted(known)) or 'none'}",
                     )  # fmt: skip
+
+
+def _keys(data: Node) -> set[str]:
+    """The keys of a ConfigMap, given its `data`."""
+    binary = data.document.object.get("binaryData")
+    return {*data.texts(), *(binary if isinstance(binary, dict) else ())}
 
 
 def _config_references(template: PodTemplate) -> Iterator[tuple[Node, str]]:
@@ -104,7 +112,9 @@ def check_picker_file(view: View) -> Iterator[Outcome]:
                     continue
                 data = view.config_map(epp.template.namespace, name)
                 if data is not None:
-                    known = sorted(data.texts())
+                    known = sorted(_keys(data))
+                    if file in known:
+                        continue
                     close = nearest(file, known)
                     fix = f"did you mean {folder}/{close}?" if close else f"it has {', '.join(known) or 'none'}"
                     yield Hit(flag.place, f"the picker reads {file}, which ConfigMap {name} does not hold", fix=fix)
@@ -164,10 +174,16 @@ def check_picker_ports(view: View) -> Iterator[Outcome]:
             )  # fmt: skip
             continue
         target = ports[port].at("targetPort").integer() or port
+        named = ports[port].at("targetPort").text()
         for epp in view.epps:
             listens = epp.flags.integer(GRPC_PORT, "grpc-port")
             fits = service.selector and epp.template in list(view.selected(service.selector, service.document))
-            if fits and listens is not None and ports[port].at("targetPort").text() == "" and target != listens:
+            if named and fits:
+                declared = epp.container.port_named(named)
+                if declared is None or declared.number is None:
+                    continue
+                target = declared.number
+            if fits and listens is not None and target != listens:
                 yield Hit(
                     ports[port].place, f"Service {service.name} leads to port {target}, the picker is at {listens}",
                     evidence=(seen(f"--grpc-port is {listens}", epp.flags.place_of("grpc-port")),),

@@ -28,10 +28,6 @@ def _rights(objects: Objects) -> None:
             rule["verbs"] = ["get"]
 
 
-def _replicas(objects: Objects) -> None:
-    objects.one("Deployment", "-epp")["spec"]["replicas"] = 3
-
-
 def _account(objects: Objects) -> None:
     objects.template()["spec"]["serviceAccountName"] = "nobody"
 
@@ -69,7 +65,6 @@ MUTATIONS = [
     Mutation("RTR041", _no_pool),
     Mutation("RTR042", _sidecar),
     Mutation("RTR043", _rights),
-    Mutation("RTR044", _replicas),
     Mutation("LBL010", _account),
     Mutation("LBL011", _config_map),
     Mutation("LBL012", _file, also=("LBL011",)),
