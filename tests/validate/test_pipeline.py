@@ -104,8 +104,9 @@ def test_a_reason_is_listed_once_a_rule() -> None:
 
 def test_open_and_closed_world() -> None:
     assert not validate(documents(pool())).findings
-    assert len(validate(documents(pool())).unresolved) == 1
-    assert codes(validate(documents(pool()), ValidateOptions(complete=True))) == ["LBL001"]
+    # Neither the pods nor the picker's Service are there.
+    assert len(validate(documents(pool())).unresolved) == 2
+    assert codes(validate(documents(pool()), ValidateOptions(complete=True))) == ["LBL001", "LBL014"]
 
 
 def test_stated_versions_decide_what_images_do_not_tell() -> None:
