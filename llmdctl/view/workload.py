@@ -12,6 +12,7 @@ from llmdctl.view.node import Node
 from llmdctl.view.pod import PodTemplate
 from llmdctl.view.versions import VersionOptions
 
+INT32 = 2**31
 SELECTING_KINDS = frozenset({"Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"})
 
 _GROUPS = {
@@ -73,11 +74,12 @@ class Workload:
 
     @lazy
     def group_size(self) -> int | None:
-        """Pods a group of a LeaderWorkerSet: 1 elsewhere."""
+        """Pods a group of a LeaderWorkerSet: 1 elsewhere; None when it is no int32, which the server refuses."""
         if self.kind not in ("LeaderWorkerSet", "DisaggregatedSet"):
             return 1
         found = self.node.at("spec", "leaderWorkerTemplate", "size")
-        return found.integer() if found.exists else 1
+        size = found.integer() if found.exists else 1
+        return size if size is None or abs(size) < INT32 else None
 
     @lazy
     def selector(self) -> dict[str, str]:
