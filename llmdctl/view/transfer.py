@@ -29,7 +29,8 @@ PEER_CONNECTORS = NIXL | {
     "P2pNcclConnector",
 }
 
-_STORES = frozenset(
+# Connectors that only keep blocks, and move none to another server.
+STORES = frozenset(
     {
         "OffloadingConnector",
         "SimpleCPUOffloadConnector",
@@ -44,6 +45,7 @@ _STORES = frozenset(
         "UMBPStoreConnector",
         "DecodeBenchConnector",
         "HiSparseConnector",
+        "ExampleHiddenStatesConnector",
     }
 )
 
@@ -64,7 +66,7 @@ class Connector:
         """True when it moves blocks between servers, False when it only stores them, None for an unknown class."""
         if self.name in PEER_CONNECTORS or (self.name == "OffloadingConnector" and _has_peer_tier(self.extra)):
             return True
-        return False if self.name in _STORES else None
+        return False if self.name in STORES else None
 
     @property
     def is_nixl(self) -> bool:

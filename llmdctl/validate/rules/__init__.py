@@ -14,6 +14,9 @@ from llmdctl.validate.rules.prefix import PFX_RULES
 from llmdctl.validate.rules.references import REFERENCE_RULES
 from llmdctl.validate.rules.router_config import RTR_CONFIG_RULES
 from llmdctl.validate.rules.scaling import SCL_RULES
+from llmdctl.validate.rules.start_flags import START_FLAG_RULES
+from llmdctl.validate.rules.start_ranks import START_RANK_RULES
+from llmdctl.validate.rules.start_transfer import START_TRANSFER_RULES
 from llmdctl.validate.rules.transfer import KVT_RULES
 
 VIEW_RULES = [
@@ -21,6 +24,9 @@ VIEW_RULES = [
     *PRT_RULES,
     *KVT_RULES,
     *ENG_RULES,
+    *START_FLAG_RULES,
+    *START_RANK_RULES,
+    *START_TRANSFER_RULES,
     *IMG_RULES,
     *RTR_CONFIG_RULES,
     *PAR_RULES,
