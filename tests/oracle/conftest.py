@@ -106,6 +106,13 @@ class CelServer:
         if key not in self._known:
             asked["schema"] = schema
             self._known.add(key)
+        return self._ask(asked)
+
+    def refuses_selector(self, text: str) -> str:
+        """Why Kubernetes' code for device claims refuses a selector, "" when it takes it."""
+        return str(self._ask({"text": text, "device": True})["refused"])
+
+    def _ask(self, asked: dict[str, Any]) -> dict[str, Any]:
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(asked) + "\n")

@@ -8,6 +8,10 @@ from typing import Any, Protocol
 import pytest
 from cel_random import SCHEMA, VALUE
 from cel_values import Verdict, kind_of, known_difference, only_lenient, ours, question, same
+from selector_random import selector
+
+from llmdctl.schema.cel import CompileError
+from llmdctl.schema.selectors import compile_selector
 
 COUNT = 4000
 MOST_LENIENT = 0.004
@@ -18,6 +22,8 @@ class Evaluator(Protocol):
     """The API server's libraries."""
 
     def evaluate(self, text: str, *, minor: int, key: str, schema: Any, value: Any) -> Verdict: ...
+
+    def refuses_selector(self, text: str) -> str: ...
 
 
 @pytest.mark.parametrize(("minor", "seed"), [(34, 34), (36, 36), (36, 20261201)])
@@ -40,6 +46,22 @@ def test_random_expressions_give_the_same(cel_server: Evaluator, minor: int, see
     assert kinds == {"refused", "error", "value"}
     assert not differing, "\n".join(map(str, differing))
     assert lenient <= COUNT * MOST_LENIENT
+
+
+def refuses(text: str) -> str:
+    try:
+        compile_selector(text, 36)
+    except CompileError as error:
+        return str(error)
+    return ""
+
+
+def test_selectors_of_devices_are_refused_alike(cel_server: Evaluator) -> None:
+    chance = random.Random(36)  # noqa: S311 - repeatable
+    texts = list(dict.fromkeys(selector(chance) for _ in range(COUNT)))
+    verdicts = [(text, cel_server.refuses_selector(text), refuses(text)) for text in texts]
+    assert {bool(theirs) for _, theirs, _ in verdicts} == {True, False}
+    assert [verdict for verdict in verdicts if bool(verdict[1]) != bool(verdict[2])] == []
 
 
 def test_every_function_has_been_asked_for() -> None:

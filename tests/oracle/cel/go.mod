@@ -7,6 +7,7 @@ require (
 	k8s.io/apiextensions-apiserver v0.36.2
 	k8s.io/apimachinery v0.36.2
 	k8s.io/apiserver v0.36.2
+	k8s.io/dynamic-resource-allocation v0.36.2
 )
 
 require (

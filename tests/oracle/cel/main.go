@@ -28,6 +28,7 @@ import (
 	apiservercel "k8s.io/apiserver/pkg/cel"
 	"k8s.io/apiserver/pkg/cel/common"
 	"k8s.io/apiserver/pkg/cel/environment"
+	dracel "k8s.io/dynamic-resource-allocation/cel"
 
 	schemacel "k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 )
@@ -39,6 +40,8 @@ type request struct {
 	Key    string                           `json:"key"`
 	Schema *apiextensionsv1.JSONSchemaProps `json:"schema"`
 	Self   json.RawMessage                  `json:"self"`
+	// Device asks whether the text is a selector of devices; all but the text is left out then.
+	Device bool `json:"device"`
 }
 
 // answer says why the expression was refused, or its type with its value or the error that evaluating it gave.
@@ -73,6 +76,21 @@ func run(in io.Reader, out io.Writer) error {
 			return buffered.Flush()
 		} else if err != nil {
 			return err
+		}
+		if asked.Device {
+			compiled := dracel.GetCompiler(dracel.Features{EnableConsumableCapacity: true})
+			result := compiled.CompileCELExpression(asked.Text, dracel.Options{DisableCostEstimation: true})
+			said := answer{}
+			if result.Error != nil {
+				said.Refused = result.Error.Error()
+			}
+			if err := answers.Encode(said); err != nil {
+				return err
+			}
+			if err := buffered.Flush(); err != nil {
+				return err
+			}
+			continue
 		}
 		if asked.Schema != nil {
 			found, err := structural(asked.Schema)
