@@ -12,7 +12,8 @@ _ATTRIBUTES = (
 )  # fmt: skip
 _FORMS = (
     "device.driver == 'gpu.nvidia.com'", "device.driver in ['a', 'b']", "device.driver.startsWith('gpu')",
-    "device.driver == 1", "device.driver", "device.name == 'a'", "device", "has(device.driver)", "devices.driver == 'a'",
+    "device.driver == 1", "device.driver", "device.name == 'a'", "device", "has(device.driver)",
+    "devices.driver == 'a'",
     "{a}.productName == 'H100'", "{a}.productName.lowerAscii().matches('^h[12]00$')", "{a}.index == 3",
     "{a}.driverVersion.isGreaterThan(semver('570.0.0'))", "{a}.driverVersion.compareTo(semver('1.2.3')) >= 0",
     "{a}.rdma", "!{a}.rdma", "has({a}.rdma)", "'rdma' in {a}", "'gpu.nvidia.com' in device.attributes",
@@ -26,7 +27,8 @@ _FORMS = (
     "device.allowMultipleAllocations == true", "device.allowMultipleAllocations", "device.bindsToNode",
     "{a}.exists(k, k == 'rdma')", "{a}.all(k, v, v != null)", "device.attributes.exists(d, d == 'dra.net')",
     "device.attributes.size() > 1", "{a}.family in ['H100', 'H200']", "{a}.driverVersion == semver('1.2.3')",
-    "{a}.productName == 'A' ? true : {a}.rdma", "{a}.rdma ? 1 : 'a'", "true", "1", "'a' + 1 == 2", "[1, 'a'].size() == 2",
+    "{a}.productName == 'A' ? true : {a}.rdma", "{a}.rdma ? 1 : 'a'", "true", "1", "'a' + 1 == 2",
+    "[1, 'a'].size() == 2",
 )  # fmt: skip
 
 
