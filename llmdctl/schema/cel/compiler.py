@@ -398,7 +398,8 @@ def _result(overload: Overload, kinds: tuple[Type, ...]) -> Type:
 
 def _bind_parts(wanted: Type, given: Type, bound: dict[str, Type]) -> None:
     if isinstance(wanted, str):
-        if len(wanted) == 1 and bound.get(wanted, "dyn") == "dyn":
+        # dyn stays dyn; what is not known yet becomes what is.
+        if len(wanted) == 1 and (wanted not in bound or bound[wanted] is FREE or given == "dyn"):
             bound[wanted] = given
     elif not isinstance(given, str) and wanted[0] == given[0] and wanted[0] != "object":
         for left, right in zip(wanted[1:], given[1:], strict=True):
