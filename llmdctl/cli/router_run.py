@@ -55,9 +55,12 @@ def run_lint(
     configs = _configs(documents, versions)
     options = ValidateOptions(versions=versions, selection=selection, ignores=ignores)
     report = validate(documents, options, findings=reading.findings, texts=reading.texts)
-    # What a lint covers is configs: that they, or what lies beside them, have no schema is no gap of it.
+    # What a lint covers is configs: that they, or what lies beside them, have no schema is no gap of it,
+    # and neither is that no picker or pool stands beside them.
     coverage = replace(report.coverage, objects_total=len(configs), objects_validated=len(configs), objects_skipped=0)
-    skipped = tuple(check for check in report.skipped if check.code != "SCH")
+    of_configs = {rule.code for rule in all_rules() if "configs" in rule.needs}
+    skipped = tuple(check for check in report.skipped if check.code in of_configs or check.object is not None)
+    skipped = tuple(check for check in skipped if check.code != "SCH")
     report = replace(report, coverage=coverage, skipped=skipped)
     write_report(
         report.listing(Severity(telling.min_severity)),
