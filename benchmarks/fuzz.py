@@ -43,7 +43,7 @@ spec:
 ---
 - ? a
   : !!str 2026-12-01
-- [.inf, ~, 012, 0o14, 1_000]
+- [".inf", ~, 012, 0o14, 1_000]
 - >-
     folded
     text
@@ -107,7 +107,8 @@ def damaged(chance: random.Random, text: str) -> str:
         text = text[:start] + put + text[end:]
     if chance.random() < 0.01:
         start = chance.randint(0, len(text))
-        text = text[:start] + chance.choice(PIECES) * chance.choice((100, 1000, 5000)) + text[start:]
+        piece = chance.choice(PIECES)
+        text = text[:start] + piece * min(chance.choice((100, 1000, 5000)), 100_000 // len(piece)) + text[start:]
     return text[chance.randint(0, len(text)) :] if chance.random() < 0.1 else text
 
 

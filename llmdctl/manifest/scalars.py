@@ -8,7 +8,6 @@ in the cluster. Each rule below was compared with sigs.k8s.io/yaml 1.6.0; the ta
 from __future__ import annotations
 
 import base64
-import binascii
 import math
 import re
 from decimal import Decimal
@@ -105,7 +104,7 @@ def resolve_tagged(tag: str, text: str) -> Scalar:
 def _decode_binary(text: str) -> str:
     try:
         return base64.b64decode("".join(text.split()), validate=True).decode("utf-8", "replace")
-    except binascii.Error as error:
+    except ValueError as error:
         raise ScalarError(f"!!binary value is not base64: {error}") from error
 
 

@@ -125,7 +125,7 @@ def test_tags_and_quotes(tagged: str, expected: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("tag", "text"), [("int", "abc"), ("bool", "foo"), ("null", "x"), ("binary", "%"), ("int", "1.5")]
+    ("tag", "text"), [("int", "abc"), ("bool", "foo"), ("null", "x"), ("binary", "%"), ("binary", "é"), ("int", "1.5")]
 )
 def test_text_that_does_not_fit_its_tag(tag: str, text: str) -> None:
     with pytest.raises(ScalarError):

@@ -181,15 +181,17 @@ def check_fields(view: View) -> Iterator[Outcome]:
             ("kv-transfer-config", table.kv_transfer_fields),
             ("kv-events-config", table.kv_events_fields),
         ):
-            option = engine.option(name)
+            # Each field may also stand in a flag of its own, --kv-transfer-config.kv_role=kv_both.
+            options = engine.parsed.options.get(name, ())
             found = engine.json_option(name)
-            if option is None or not fields or not isinstance(found, Mapping):
+            if not options or not fields or not isinstance(found, Mapping):
                 continue
             for key in found:
                 if key not in fields:
                     close = nearest(str(key), fields)
+                    own = (option for option in options if option.key.partition(".")[0] == key)
                     yield Hit(
-                        engine.place_at(option),
+                        engine.place_at(next(own, options[0])),
                         f"--{name} of vllm {engine.version} has no field {key!r}",
                         fix=f"did you mean {close!r}?" if close else f"fields: {', '.join(fields)}",
                     )

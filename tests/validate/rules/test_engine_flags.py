@@ -124,6 +124,12 @@ def test_fields_that_the_configuration_lacks() -> None:
     assert fixes(ENG004, prefill(events)) == ["did you mean 'topic'?"]
 
 
+def test_fields_in_flags_of_their_own() -> None:
+    words = ["--kv-transfer-config.kv_connector=NixlConnector", "--kv-transfer-config.kv_rolle=kv_both"]
+    assert fixes(ENG004, prefill(*words, config="")) == ["did you mean 'kv_role'?"]
+    assert titles(ENG004, prefill(words[0], "--kv-transfer-config.kv_role=kv_both", config="")) == []
+
+
 def annotated(version: str, image: str) -> dict[str, Any]:
     made = deployment("a", {"name": "a", "image": image, "command": ["vllm", "serve"], "args": ["m"]})
     made["spec"]["template"]["metadata"]["annotations"] = {ANNOTATION: version}
