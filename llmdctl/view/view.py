@@ -53,6 +53,17 @@ class View:
             if isinstance(kind, str):
                 self._by_kind[kind].append(document)
 
+    def is_whole(self, namespace: str) -> bool:
+        """True when what the input lacks in a namespace does not exist: it is complete, and holds that namespace.
+
+        A namespace of a cluster that was not read has no object here.
+        """
+        return self.complete and (not namespace or bool(self._namespaces & {"", namespace}))
+
+    @lazy
+    def _namespaces(self) -> set[str]:
+        return {document.ref.namespace for document in self.documents}
+
     def of_kind(self, kind: str) -> list[Document]:
         """The documents of a kind, whatever its group."""
         return self._by_kind.get(kind, [])

@@ -41,6 +41,8 @@ def create(plane: ControlPlane, namespace: str, *objects: dict[str, Any]) -> Non
     plane.create_namespace(namespace)
     for obj in objects:
         placed = {**obj, "metadata": {**obj["metadata"], "namespace": namespace}}
+        if "subjects" in obj:
+            placed["subjects"] = [{**subject, "namespace": namespace} for subject in obj["subjects"]]
         answer = plane.request("POST", plane.path_of(placed), placed)
         assert answer.code in (201, 409), answer.body
 

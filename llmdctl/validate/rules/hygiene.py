@@ -160,7 +160,7 @@ def check_routes(view: View) -> Iterator[Outcome]:
                 if name in other:
                     right = OLD_GROUP if group == GROUP else GROUP
                     yield Hit(backend.place, f"InferencePool {name} is of group {right}", fix=f"set group: {right}")
-                elif view.complete:
+                elif view.is_whole(backend.at("namespace").text() or document.ref.namespace):
                     close = nearest(name, known)
                     fix = f"did you mean {close}?" if close else "name an InferencePool that exists"
                     yield Hit(backend.place, f"the route leads to InferencePool {name}, which does not exist", fix=fix)

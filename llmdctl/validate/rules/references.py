@@ -21,12 +21,11 @@ def _missing(view: View, kind: str, name: str, namespace: str, place: Place, wha
     present = [item.ref.name for item in view.of_kind(kind) if same_namespace(item.ref.namespace, namespace)]
     if name in present:
         return
-    title = (
-        f"{what} {kind} {name}, which does not exist" if view.complete else f"{what} {kind} {name}, not in the input"
-    )
+    whole = view.is_whole(namespace)
+    title = f"{what} {kind} {name}, which does not exist" if whole else f"{what} {kind} {name}, not in the input"
     close = nearest(name, present)
     fix = f"did you mean {close}?" if close else "create it, or name one that exists"
-    if view.complete:
+    if whole:
         yield Hit(place, title, fix=fix)
     elif present:
         yield Hit(place, title, fix=fix, severity=Severity.WARNING)
