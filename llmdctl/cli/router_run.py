@@ -175,6 +175,10 @@ def _one_config(file: str, router_version: str, name: str) -> PickerConfig:
         if not wanted:
             raise UserError(f"no config is called {name!r}", fix=f"one of: {', '.join(map(_where, found))}")
         found = wanted
+    read = [config for config in found if config.epp is not None]
+    if len(found) > 1 and len(read) == 1:
+        # The others lie in the same ConfigMap for choice.
+        return read[0]
     if len(found) > 1:
         places = "; ".join(_where(config) for config in found)
         raise UserError(f"the input holds {len(found)} configs", why=places, fix="choose one with --config NAME")

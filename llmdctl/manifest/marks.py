@@ -29,7 +29,10 @@ Spot = tuple[int, int]
 
 @dataclass(slots=True)
 class MarkedNode:
-    """Where a node begins, where each of its keys or items begins, and which keys it names more than once."""
+    """Where a node begins, where each of its keys or items begins, and which keys it names more than once.
+
+    `block` is the value of a literal block scalar (`|`): its lines stand in the file as they are.
+    """
 
     spot: Spot
     is_map: bool = False
@@ -37,6 +40,7 @@ class MarkedNode:
     children: dict[str | int, MarkedNode] = field(default_factory=dict)
     repeats: dict[str, list[Spot]] = field(default_factory=dict)
     merged: list[MarkedNode] = field(default_factory=list)
+    block: str = ""
 
     def child(self, step: str | int) -> tuple[Spot, MarkedNode] | None:
         """The place of a key or item and its value; a key that only a merge brought in is found where it is written."""
@@ -85,6 +89,8 @@ class _Builder:
         elif event.__class__ is SequenceStartEvent:
             for index, item in enumerate(self._until_end()):
                 node.children[index] = self.node(item, depth + 1)
+        elif event.style == "|":
+            node.block = str(event.value)
         if event.anchor is not None:
             self.anchors[event.anchor] = node
         return node
@@ -142,10 +148,15 @@ def repeated_keys(root: MarkedNode) -> Iterator[tuple[Path, list[Spot]]]:
 
 def deepest_spot(root: MarkedNode, path: Path) -> Spot:
     """Where the deepest step of `path` that exists stands: the key for a field, the item for a list."""
+    return deepest(root, path)[0]
+
+
+def deepest(root: MarkedNode, path: Path) -> tuple[Spot, MarkedNode, Path]:
+    """The same with the node that stands there, and the steps of `path` that it lacks."""
     spot, node = root.spot, root
-    for step in path:
+    for index, step in enumerate(path):
         found = node.child(int(step) if isinstance(step, int) else str(step))
         if found is None:
-            break
+            return spot, node, path[index:]
         spot, node = found
-    return spot
+    return spot, node, ()

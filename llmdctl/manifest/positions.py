@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from llmdctl.findings import Finding, Path, Place, SourceRef, UserError
 from llmdctl.manifest.files import STDIN, check_text, read_bytes
 
 if TYPE_CHECKING:
-    from llmdctl.manifest.marks import MarkedNode
+    from llmdctl.manifest.marks import MarkedNode, Spot
 
 Target = tuple[int, int | None, Path]
 """Index of the document in its file, index inside a `kind: List` (or None), path inside the object."""
@@ -20,22 +20,61 @@ Target = tuple[int, int | None, Path]
 def locate(text: bytes, file: str, targets: Iterable[Target]) -> dict[Target, SourceRef]:
     """Where each target stands: at the key of a field, at the item of a list, at the deepest step that exists.
 
+    Steps past a literal block scalar are looked up in the YAML that it holds.
+
     A target in a document that can't be read has line 0.
     """
     from llmdctl.manifest.marks import read_marks
 
-    marked = read_marks(check_text(text, file))
-    return {target: _source(marked, file, target) for target in targets}
+    data = check_text(text, file)
+    return dict(_Positions(data, file, read_marks(data)).all(targets))
 
 
-def _source(marked: Sequence[MarkedNode], file: str, target: Target) -> SourceRef:
-    document, item, path = target
-    from llmdctl.manifest.marks import deepest_spot
+class _Positions:
+    """Looks targets up in one file; a text that is embedded as a block is read once."""
 
-    if not 0 <= document < len(marked):
-        return SourceRef(file, document=document)
-    steps = path if item is None else ("items", item, *path)
-    return SourceRef(file, *deepest_spot(marked[document], steps), document)
+    def __init__(self, data: bytes, file: str, marked: Sequence[MarkedNode]) -> None:
+        self._data = data
+        self._file = file
+        self._marked = marked
+        self._lines: list[bytes] = []
+        self._embedded: dict[int, tuple[list[str], Sequence[MarkedNode]]] = {}
+
+    def all(self, targets: Iterable[Target]) -> Iterator[tuple[Target, SourceRef]]:
+        for target in targets:
+            yield target, self._source(target)
+
+    def _source(self, target: Target) -> SourceRef:
+        from llmdctl.manifest.marks import deepest
+
+        document, item, path = target
+        if not 0 <= document < len(self._marked):
+            return SourceRef(self._file, document=document)
+        steps = path if item is None else ("items", item, *path)
+        spot, node, rest = deepest(self._marked[document], steps)
+        if rest and node.block:
+            spot = self._inside(node, rest) or spot
+        return SourceRef(self._file, *spot, document)
+
+    def _inside(self, node: MarkedNode, path: Path) -> Spot | None:
+        """The place of a path in YAML that stands in a block; None where its lines are not found in the file."""
+        from llmdctl.manifest.marks import deepest_spot, read_marks
+
+        if id(node) not in self._embedded:
+            self._embedded[id(node)] = (node.block.splitlines(), read_marks(node.block.encode()))
+        if not self._lines:
+            self._lines = self._data.splitlines()
+        lines, marked = self._embedded[id(node)]
+        if not marked:
+            return None
+        line, column = deepest_spot(marked[0], path)
+        place = node.spot[0] + line
+        if not (0 < line <= len(lines) and place <= len(self._lines)):
+            return None
+        inner, outer = lines[line - 1], self._lines[place - 1].decode("utf-8", "replace")
+        if not inner or not outer.endswith(inner):
+            return None
+        return place, column + len(outer) - len(inner)
 
 
 def with_positions(hits: Sequence[tuple[Finding, Place]], texts: Mapping[str, bytes] | None = None) -> list[Finding]:

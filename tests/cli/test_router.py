@@ -181,3 +181,44 @@ def test_a_config_that_can_not_be_decoded_is_refused(tmp_path: Path, capsys: Cap
         for command in ("effective", "convert"):
             result = run_cli(capsys, monkeypatch, "router", command, put(tmp_path, text))
             assert result.code == 2 and result.err.startswith("error: ")
+
+
+def test_a_finding_in_a_block_points_into_it(tmp_path: Path, capsys: Capture, monkeypatch: Patch) -> None:
+    block = "".join(f"    {line}\n" for line in BAD.splitlines())
+    text = f"apiVersion: v1\nkind: ConfigMap\nmetadata: {{name: a}}\ndata:\n  epp.yaml: |\n{block}"
+    result = run_cli(capsys, monkeypatch, "router", "lint", put(tmp_path, text), "-o", "json")
+    (finding,) = [item for item in json.loads(result.out)["findings"] if item["code"] == "RTR005"]
+    line, column = finding["source"]["line"], finding["source"]["column"]
+    assert text.splitlines()[line - 1][column - 1 :].startswith("pluginRef: queue-scorr")
+    assert finding["pointer"].endswith("schedulingProfiles[0].plugins[0].pluginRef")
+
+
+def test_the_config_that_a_picker_reads_is_taken_among_several(
+    tmp_path: Path, capsys: Capture, monkeypatch: Patch
+) -> None:
+    picker = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "epp"},
+        "spec": {
+            "selector": {"matchLabels": {"app": "epp"}},
+            "template": {
+                "metadata": {"labels": {"app": "epp"}},
+                "spec": {
+                    "containers": [
+                        {
+                            "name": "epp",
+                            "image": "ghcr.io/llm-d/llm-d-router-endpoint-picker:v0.10.0",
+                            "args": ["--pool-name=p", "--config-file=/config/two.yaml"],
+                            "volumeMounts": [{"name": "c", "mountPath": "/config"}],
+                        }
+                    ],
+                    "volumes": [{"name": "c", "configMap": {"name": "two"}}],
+                },
+            },
+        },
+    }
+    maps = [config_map(BAD, "one"), config_map(CONFIG, "two"), yaml.safe_dump(picker)]
+    result = run_cli(capsys, monkeypatch, "router", "effective", put(tmp_path, "---\n".join(maps)))
+    assert result.code == 0, result.err
+    assert "# What router 0.10.0 runs with" in result.out and "ConfigMap/two" in result.out

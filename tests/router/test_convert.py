@@ -7,12 +7,16 @@ from typing import Any
 
 import pytest
 import yaml
+from hypothesis import given
+from hypothesis import strategies as st
 
 from llmdctl.findings import UserError
 from llmdctl.findings.versions import Version
 from llmdctl.router.config import load
 from llmdctl.router.convert import Converted, convert
 from llmdctl.router.lint import lint
+from llmdctl.router.plugins import plugin_types
+from llmdctl.router.started import started
 
 HEAD = {"apiVersion": "llm-d.ai/v1alpha1", "kind": "EndpointPickerConfig"}
 PLUGIN = {"type": "queue-scorer"}
@@ -174,3 +178,33 @@ def test_a_block_size_in_tokens_gets_its_newer_name() -> None:
     (made,) = to("0.10.0", plugins=[plugin]).data["plugins"]
     assert made["parameters"] == {"tokenProcessorConfig": {"blockSizeTokens": 64}}
     assert to("0.9.0", plugins=[plugin]).data["plugins"] == [plugin]
+
+
+KEYS = st.sampled_from(
+    ["label", "validValues", "matchLabels", "decodeProfile", "deciders", "deciderPluginName", "tokenProcessorConfig",
+     "blockSize", "modelName", "prefixMatchInfoProducerName", "x"]
+)  # fmt: skip
+SCALARS = st.none() | st.booleans() | st.integers(-2, 2) | st.sampled_from(["", "a", "tokenizer", "token-producer"])
+PARAMETERS = st.dictionaries(KEYS, st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(KEYS, inner)))
+PLUGINS = st.lists(
+    st.fixed_dictionaries(
+        {"type": st.sampled_from(sorted(plugin_types()))},
+        optional={"name": st.sampled_from(["a", "tokenizer", "token-producer"]), "parameters": PARAMETERS},
+    ),
+    max_size=5,
+)
+
+
+@given(
+    PLUGINS,
+    st.lists(st.sampled_from(["a", "tokenizer", "by-label"]), max_size=3),
+    st.sampled_from(["0.9.0", "0.10.0", "1.0.0"]),
+)
+def test_any_config_converts_once_and_for_all(plugins: list[Any], used: list[str], version: str) -> None:
+    number = Version.parse(version)
+    assert number is not None
+    profiles = [{"name": "default", "plugins": [{"pluginRef": name} for name in used]}]
+    found = to(version, plugins=plugins, schedulingProfiles=profiles)
+    again = convert(found.data, number)
+    assert again.data == found.data and again.changes == ()
+    started(load(found.data), number)

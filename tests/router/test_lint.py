@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from llmdctl.findings import Severity
 from llmdctl.findings.versions import Version
-from llmdctl.router.config import load_problems
+from llmdctl.router.config import API_VERSIONS, load_problems
 from llmdctl.router.effective import effective
 from llmdctl.router.lint import experimental, lint
 from llmdctl.router.plugins import plugin_types
@@ -164,7 +164,8 @@ values = st.recursive(
     | st.dictionaries(
         st.sampled_from(
             ["plugins", "type", "name", "parameters", "schedulingProfiles", "pluginRef", "weight", "dataLayer", "sources",
-             "flowControl", "priorityBands", "deciders", "profiles", "requestHandler", "parsers", "featureGates"]
+             "flowControl", "priorityBands", "deciders", "profiles", "requestHandler", "parsers", "featureGates",
+             "parser", "saturationDetector", "discovery", "peerDiscovery", "crossReplica", "crossReplicaSyncInterval"]
         ),
         inner,
         max_size=4,
@@ -173,9 +174,9 @@ values = st.recursive(
 )  # fmt: skip
 
 
-@given(values, st.sampled_from(["", "0.9.0", "0.10.0", "1.0.0"]))
-def test_any_data_gives_faults_and_no_crash(value: Any, version: str) -> None:
-    data = {"apiVersion": "llm-d.ai/v1", "kind": "EndpointPickerConfig", **value} if isinstance(value, dict) else value
+@given(values, st.sampled_from(API_VERSIONS), st.sampled_from(["", "0.9.0", "0.10.0", "1.0.0"]))
+def test_any_data_gives_faults_and_no_crash(value: Any, api_version: str, version: str) -> None:
+    data = {"apiVersion": api_version, "kind": "EndpointPickerConfig", **value} if isinstance(value, dict) else value
     for fault in lint(data, Version.parse(version) if version else None):
         assert fault.code.startswith("RTR")
         assert fault.title
