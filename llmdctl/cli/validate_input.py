@@ -123,6 +123,8 @@ class Inputs:
             options,
             kube_version=options.kube_version if kube_version_given else live.kube_version,
             complete=options.complete or live.inventory.complete,
+            # Who says that the input is all there is means it of the whole cluster.
+            extent=options.extent if options.complete else live.extent,
             accepted=live.accepted,
             crds=(*live.definitions, *options.crds),
         )

@@ -32,6 +32,8 @@ _BUILTIN = {
 _WRITTEN_BY_SERVER = frozenset(
     ("creationTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid")
 )
+_NAMED = frozenset(("ConfigMap", "PersistentVolumeClaim", "ResourceClaimTemplate", "ServiceAccount"))
+"""Kinds that pods name: they exist whoever made them."""
 _INJECTED = frozenset(("kube-root-ca.crt", "openshift-service-ca.crt"))
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _PAGE = 500
@@ -190,7 +192,9 @@ def _continue(page: Any) -> str:
 def _documents(items: Sequence[Mapping[str, Any]], resource: Resource, start: int) -> Iterator[Document]:
     for item in items:
         metadata = item.get("metadata")
-        if not isinstance(metadata, Mapping) or _is_made(metadata):
+        if not isinstance(metadata, Mapping) or metadata.get("deletionTimestamp"):
+            continue
+        if resource.kind not in _NAMED and _is_made(metadata):
             continue
         if resource.kind == "ConfigMap" and metadata.get("name") in _INJECTED:
             continue
@@ -202,9 +206,7 @@ def _documents(items: Sequence[Mapping[str, Any]], resource: Resource, start: in
 
 
 def _is_made(metadata: Mapping[str, Any]) -> bool:
-    """True for what a controller made, and for what is being deleted."""
-    if metadata.get("deletionTimestamp"):
-        return True
+    """True for what a controller made of another object, which is read itself."""
     return any(owner.get("controller") is True for owner in _items(metadata, "ownerReferences"))
 
 

@@ -4,11 +4,12 @@ from llmdctl.findings.edit import Edit, Op
 from llmdctl.findings.errors import ClusterError, UserError
 from llmdctl.findings.model import Evidence, Finding, ObjectRef, Severity, SourceRef
 from llmdctl.findings.place import MapKey, Path, Place, format_path
-from llmdctl.findings.registry import Hit, Outcome, Rule, RuleRegistry, Skip, Unresolved
+from llmdctl.findings.registry import Check, Hit, Outcome, Rule, RuleRegistry, Skip, Unresolved
 from llmdctl.findings.report import Coverage, Report, SkippedCheck, Stale, Suppressed, SuppressedBy, Target
 from llmdctl.findings.words import counted
 
 __all__ = [
+    "Check",
     "ClusterError",
     "Coverage",
     "Edit",

@@ -48,6 +48,9 @@ class Unresolved:
 
 Outcome = Hit | Skip | Unresolved
 
+Check = Callable[[Any], Iterable[Outcome]]
+"""A rule's function: it gets what the registry's owner hands to rules, a View or facts."""
+
 
 @frozen
 class Rule:
@@ -69,7 +72,7 @@ class Rule:
     since: str = ""
     until: str = ""
     implies: tuple[str, ...] = ()
-    check: Callable[[Any], Iterable[Outcome]] | None = None
+    check: Check | None = None
 
     def finding(self, hit: Hit) -> Finding:
         """The finding for one hit, completed from the rule."""

@@ -191,6 +191,7 @@ def _written(text: str, edits: Sequence[Edit], lines: Sequence[str]) -> tuple[li
         for edit in edits:
             apply_edit(data, edit, _prefix(edit), styled=True)
         return base, _dumped(yaml, data)
+    # Forms that ruamel reads and can't write make it end in any of these; the file is then left as it is.
     except (YAMLError, ValueError, TypeError, AttributeError, NotImplementedError) as error:
         raise NotEditableError(f"it can't be written back: {str(error).splitlines()[0]}") from error
 

@@ -37,10 +37,9 @@ def map_chunks(work: Callable[[Sequence[T]], R], items: Sequence[T], jobs: int) 
     others = Begun(work, items[share:], jobs - 1)
     try:
         own = work(items[:share])
-    except BaseException:
+        return [own, *others.results()]
+    finally:
         others.leave()
-        raise
-    return [own, *others.results()]
 
 
 class Begun(Generic[R]):

@@ -28,9 +28,9 @@ def replace_file(path: Path, data: bytes) -> None:
             stream.write(data)
         Path(temporary).chmod(stat.S_IMODE(mode))
         Path(temporary).replace(path)
-    except BaseException:
+    finally:
+        # After the replacement nothing stands there any more.
         Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def _umask() -> int:

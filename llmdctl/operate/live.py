@@ -11,17 +11,20 @@ from llmdctl.findings.frozen import frozen
 from llmdctl.manifest import Document
 from llmdctl.schema import SUPPORTED_MINORS, KindSchema, SchemaStore
 from llmdctl.validate.crds import check_crds
+from llmdctl.view import Extent
 
 
 @frozen
 class Live:
     """Objects of a cluster together with local ones, and what is to be told about the reading.
 
-    `kube_version` is the minor to check against, `definitions` the cluster's CRDs of the local objects.
+    `extent` is what was read of the cluster, `kube_version` the minor to check against, `definitions` the cluster's
+    CRDs of the local objects.
     """
 
     documents: tuple[Document, ...]
     inventory: Inventory
+    extent: Extent
     kube_version: str
     definitions: tuple[Document, ...] = ()
     notice: str = ""
@@ -56,7 +59,8 @@ def read_live(access: Access, namespace: str, all_namespaces: bool, local: Seque
     notice = ""
     if minor != inventory.minor:
         notice = f"the cluster runs Kubernetes {inventory.minor}, which is not known here; {minor} is used instead"
-    return Live(tuple(documents), inventory, minor, definitions, notice)
+    extent = Extent(None if all_namespaces else frozenset({home}), cluster_scoped=False)
+    return Live(tuple(documents), inventory, extent, minor, definitions, notice)
 
 
 def _is_usable(crd: Document) -> bool:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+
+# Python's parse of a pattern tells whether it may take for ever. `sre_parse` is deprecated and no other module has it.
 from re import _constants  # type: ignore[attr-defined]
 from re import _parser as sre_parse  # type: ignore[attr-defined]
 from typing import Any

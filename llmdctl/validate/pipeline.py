@@ -34,7 +34,7 @@ from llmdctl.validate.select import Selection
 from llmdctl.validate.server import ServerLayers
 from llmdctl.validate.suppress import SERVER_FAMILIES, Annotated, Ignore, ignored, read_annotation
 from llmdctl.validate.versions import DEFAULT_MINOR, DEFAULT_RELEASE
-from llmdctl.view import VersionOptions, View
+from llmdctl.view import Extent, VersionOptions, View
 
 Located = tuple[Finding, Place]
 _Checked = tuple[int, list[Located], str]
@@ -45,7 +45,9 @@ PARALLEL_OBJECTS = 1000
 
 @frozen
 class ValidateOptions:
-    """What to check against. `crds` are CustomResourceDefinition documents that win over the bundled ones.
+    """What to check against. `complete` says that what the input lacks within `extent` does not exist.
+
+    `crds` are CustomResourceDefinition documents that win over the bundled ones.
 
     `accepted` are sources whose objects an API server has accepted: its own layers are not run on them again. They run
     in `jobs` processes where there are many objects; what comes out is the same.
@@ -54,6 +56,7 @@ class ValidateOptions:
     kube_version: str = DEFAULT_MINOR
     release: str = DEFAULT_RELEASE
     complete: bool = False
+    extent: Extent = Extent()
     crds: Sequence[Document] = ()
     versions: VersionOptions = field(default_factory=VersionOptions)
     ignores: Sequence[Ignore] = ()
@@ -144,7 +147,12 @@ class _Run:
         """The rules across objects."""
         options = self.options
         view = View(
-            objects, complete=options.complete, versions=options.versions, models=options.models, files=self.files
+            objects,
+            complete=options.complete,
+            extent=options.extent,
+            versions=options.versions,
+            models=options.models,
+            files=self.files,
         )
         missing = {need: reason for need, (has, reason) in _NEEDS.items() if not has(view)}
         for rule in self.rules:

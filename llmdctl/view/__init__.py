@@ -4,6 +4,7 @@ from llmdctl.view.container import Container, Port, Probe
 from llmdctl.view.devices import Accelerators, DeviceClaim, DeviceRequest, Devices, PodClaim
 from llmdctl.view.engine import EngineCommand
 from llmdctl.view.epp import Epp
+from llmdctl.view.extent import Extent
 from llmdctl.view.labels import Labels, Match
 from llmdctl.view.networking import Monitor, Service
 from llmdctl.view.peers import Group, Pair
@@ -25,6 +26,7 @@ __all__ = [
     "Devices",
     "EngineCommand",
     "Epp",
+    "Extent",
     "Group",
     "KvTransfer",
     "Labels",

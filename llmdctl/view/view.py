@@ -9,6 +9,7 @@ from typing import Any
 from llmdctl.manifest.document import Document
 from llmdctl.view.devices import Devices
 from llmdctl.view.epp import Epp, find_epp
+from llmdctl.view.extent import EVERYTHING, Extent
 from llmdctl.view.labels import Match
 from llmdctl.view.lazy import lazy
 from llmdctl.view.networking import Monitor, Service
@@ -29,8 +30,8 @@ ModelLookup = Callable[[str], Any]
 class View:
     """Documents as the parts that rules speak of.
 
-    `files` are documents that are no cluster objects; `complete` tells that nothing else exists (closed world);
-    `models` gives facts of a model by id, or None.
+    `files` are documents that are no cluster objects; `complete` tells that nothing else exists (closed world)
+    within `extent`; `models` gives facts of a model by id, or None.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class View:
         documents: Sequence[Document],
         *,
         complete: bool = False,
+        extent: Extent = EVERYTHING,
         versions: VersionOptions | None = None,
         models: ModelLookup = lambda _: None,
         files: Sequence[Document] = (),
@@ -45,6 +47,7 @@ class View:
         self.documents = documents
         self.files = files
         self.complete = complete
+        self._extent = extent
         self.models = models
         self._versions = versions or VersionOptions()
         self._by_kind: dict[str, list[Document]] = defaultdict(list)
@@ -54,15 +57,19 @@ class View:
                 self._by_kind[kind].append(document)
 
     def is_whole(self, namespace: str) -> bool:
-        """True when what the input lacks in a namespace does not exist: it is complete, and holds that namespace.
+        """True when what the input lacks in a namespace (in its own when that is "") does not exist."""
+        within = self._extent.namespaces
+        return self.complete and (not namespace or within is None or namespace in within)
 
-        A namespace of a cluster that was not read has no object here.
-        """
-        return self.complete and (not namespace or bool(self._namespaces & {"", namespace}))
+    @property
+    def is_whole_everywhere(self) -> bool:
+        """True when what the input lacks in any namespace does not exist."""
+        return self.complete and self._extent.namespaces is None
 
-    @lazy
-    def _namespaces(self) -> set[str]:
-        return {document.ref.namespace for document in self.documents}
+    @property
+    def is_whole_outside(self) -> bool:
+        """True when what the input lacks outside namespaces does not exist."""
+        return self.complete and self._extent.cluster_scoped
 
     def of_kind(self, kind: str) -> list[Document]:
         """The documents of a kind, whatever its group."""

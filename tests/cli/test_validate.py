@@ -5,31 +5,17 @@ from __future__ import annotations
 import io
 import json
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import yaml
-from cli_run import Result, run_cli
+from cli_run import Cli
 
 from llmdctl.validate.registry import EXAMPLES, all_rules
-
-Cli = Callable[..., Result]
 
 BAD = str(EXAMPLES / "PRT004" / "bad.yaml")
 GOOD = str(EXAMPLES / "PRT004" / "good.yaml")
 WARNING = str(EXAMPLES / "LBL005" / "bad.yaml")
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    """Runs llmdctl in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*args: str) -> Result:
-        return run_cli(capsys, monkeypatch, *args)
-
-    return run
 
 
 def test_quiet_on_success_with_one_line_that_says_what_was_covered(cli: Cli) -> None:

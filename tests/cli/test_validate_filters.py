@@ -3,32 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
 import pytest
 import yaml
-from cli_run import Result, run_cli
+from cli_run import Cli
 
 from llmdctl.validate.registry import EXAMPLES
-
-Cli = Callable[..., Result]
 
 BAD = str(EXAMPLES / "PRT004" / "bad.yaml")
 OTHER = str(EXAMPLES / "PRT005" / "bad.yaml")
 WARNING = str(EXAMPLES / "LBL005" / "bad.yaml")
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    """Runs llmdctl in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*args: str) -> Result:
-        return run_cli(capsys, monkeypatch, *args)
-
-    return run
 
 
 def found(cli: Cli, *args: str) -> list[str]:

@@ -6,15 +6,12 @@ import gzip
 import json
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cli_run import Result, run_cli
+from cli_run import Cli
 
 from llmdctl.validate.registry import EXAMPLES
-
-Cli = Callable[..., Result]
 
 SERVICE = """\
 # the front door
@@ -40,17 +37,6 @@ spec:
   - port: 80            # a number
     name: "8"
 """
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    """Runs llmdctl in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*args: str) -> Result:
-        return run_cli(capsys, monkeypatch, *args)
-
-    return run
 
 
 def test_it_shows_a_diff_and_writes_nothing(cli: Cli, tmp_path: Path) -> None:

@@ -12,25 +12,12 @@ from typing import Any
 
 import pytest
 import yaml
-from cli_run import Result, run_cli
+from cli_run import Cli, Result
 
 from llmdctl.validate.registry import EXAMPLES
 
-Cli = Callable[..., Result]
-
 BAD = (EXAMPLES / "PRT004" / "bad.yaml").read_text(encoding="utf-8")
 HELM_CACHE = Path.home() / ".cache" / "llmdctl-benchmarks" / "kubectl-layer" / "helm"
-
-
-@pytest.fixture
-def cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Cli:
-    """Runs llmdctl in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-
-    def run(*args: str) -> Result:
-        return run_cli(capsys, monkeypatch, *args)
-
-    return run
 
 
 @pytest.fixture

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cli_run import Result, run_cli
+from cli_run import Cli, Result, run_cli
 
 from llmdctl.manifest.parallel import map_chunks, processes
 from llmdctl.validate.registry import EXAMPLES
 from llmdctl.validate.server import ServerLayers
-
-Cli = Callable[..., Result]
 
 CRD = """\
 apiVersion: apiextensions.k8s.io/v1

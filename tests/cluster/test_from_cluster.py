@@ -8,20 +8,18 @@ from __future__ import annotations
 import copy
 import json
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
 from api_answers import Answers, serving, write_kubeconfig
-from cli_run import Result, run_cli
+from cli_run import Cli, Result, run_cli
 
 from llmdctl.cluster import kinds_read, merge
 from llmdctl.manifest import read_text
 from llmdctl.validate.registry import EXAMPLES
-
-Cli = Callable[..., Result]
 
 BAD = yaml.safe_load((EXAMPLES / "PRT004" / "bad.yaml").read_text(encoding="utf-8"))
 GOOD = yaml.safe_load((EXAMPLES / "PRT004" / "good.yaml").read_text(encoding="utf-8"))
@@ -106,6 +104,17 @@ def test_what_controllers_made_and_what_is_going_is_left_out_simulated(cli: Cli,
         stored({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "kube-root-ca.crt"}}),
     ]
     assert report(cli("-o", "json"))["coverage"]["objects"]["total"] == 1
+
+
+def test_what_pods_name_exists_whoever_made_it_simulated(cli: Cli, answers: Answers) -> None:
+    owner = [{"kind": "Operator", "name": "x", "controller": True}]
+    pods = copy.deepcopy(GOOD)
+    pods["spec"]["template"]["spec"]["volumes"] = [{"name": "c", "configMap": {"name": "settings"}}]
+    settings = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}}
+    answers.objects = [stored(pods), stored(settings, "settings", ownerReferences=owner)]
+    assert "LBL011" not in cli().out
+    answers.objects = [stored(pods)]
+    assert "LBL011" in cli().out
 
 
 def test_namespaces_are_chosen_as_with_kubectl_simulated(cli: Cli, answers: Answers) -> None:

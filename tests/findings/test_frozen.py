@@ -33,6 +33,7 @@ class Named(Point):
 def test_construction_by_place_and_by_name() -> None:
     assert (Point(1).x, Point(1).y, Point(1).tags) == (1, 2, ())
     assert Point(1, 3, tags=("a",)) == Point(x=1, y=3, tags=("a",))
+    # mypy refuses both calls too; what is tried here is that they fail when nobody ran it.
     with pytest.raises(TypeError):
         Point()  # type: ignore[call-arg]
     with pytest.raises(TypeError):
@@ -50,6 +51,7 @@ def test_equality_wants_the_same_class() -> None:
     assert Point(1) != Point(2)
     assert Point(1) != Named(1)
     assert Point(1) != (1, 2)
+    # A value that can be hashed, where the field's type has none.
     assert hash(Named(1, notes=())) == hash(Named(1, notes=()))  # type: ignore[arg-type]
 
 

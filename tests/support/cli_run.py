@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import pytest
@@ -17,6 +18,10 @@ class Result:
     code: int
     out: str
     err: str
+
+
+Cli = Callable[..., Result]
+"""Runs a command with these arguments; the fixture says which and where."""
 
 
 def run_cli(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *args: str) -> Result:

@@ -33,8 +33,8 @@ def parse_timestamp(text: str) -> Timestamp:
     if found is None:
         raise EvaluationError(f"parsing time {text[:60]!r} as RFC 3339: invalid")
     try:
-        parts = [int(part) for part in found.groups()[:6]]
-        moment = datetime(*parts, tzinfo=UTC) - _offset(found[8])  # type: ignore[misc,arg-type]
+        year, month, day, hour, minute, second = (int(found[index]) for index in range(1, 7))
+        moment = datetime(year, month, day, hour, minute, second, tzinfo=UTC) - _offset(found[8])
     except (ValueError, OverflowError):
         raise EvaluationError(f"parsing time {text[:60]!r} as RFC 3339: invalid") from None
     seconds = (moment - _EPOCH) // timedelta(seconds=1)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
-from llmdctl.findings import Hit, Outcome, Rule, Severity, Skip
+from llmdctl.findings import Check, Hit, Outcome, Rule, Severity, Skip
 from llmdctl.validate.rules.evidence import seen
 from llmdctl.validate.rules.routed import engines_of, plugins_of, routed
 from llmdctl.view import EngineCommand, PodTemplate, View
@@ -262,7 +261,7 @@ def check_recompute(view: View) -> Iterator[Outcome]:
 
 
 def _rule(
-    code: str, severity: Severity, title: str, why: str, fix: str, check: Any, reference: str, needs: str = "engines",
+    code: str, severity: Severity, title: str, why: str, fix: str, check: Check, reference: str, needs: str = "engines",
     implies: tuple[str, ...] = (),
 ) -> Rule:  # fmt: skip
     return Rule(

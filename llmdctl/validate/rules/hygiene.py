@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
-from llmdctl.findings import Hit, Outcome, Rule, Severity, Unresolved
+from llmdctl.findings import Check, Hit, Outcome, Rule, Severity, Unresolved
 from llmdctl.manifest.typed import nearest
 from llmdctl.validate.rules.evidence import seen
 from llmdctl.view import View
@@ -112,24 +112,24 @@ def check_monitors(view: View) -> Iterator[Outcome]:
         if any(True for _ in view.selected(monitor.selector, monitor.document, monitor.namespaces)):
             continue
         place, title = monitor.at("spec", "selector"), "the monitor's selector picks no pod"
-        yield Hit(place, title) if view.complete else Unresolved(place, title)
+        yield Hit(place, title) if _are_whole(view, monitor.namespaces) else Unresolved(place, title)
     for document in view.of_kind("ServiceMonitor"):
         node = Node(document, document.object)
         labels = node.at("spec", "selector", "matchLabels").texts()
         if not labels or node.at("spec", "selector", "matchExpressions").exists or not view.services:
             continue
         chosen = node.at("spec", "namespaceSelector")
-        anywhere = chosen.at("any").truth() or chosen.at("matchNames").exists
+        namespaces = None if chosen.at("any").truth() else chosen.at("matchNames").strings() or [document.ref.namespace]
         found = [
             service
             for service in view.services
-            if (anywhere or same_namespace(service.namespace, document.ref.namespace))
+            if (namespaces is None or any(same_namespace(service.namespace, name) for name in namespaces))
             and all(service.labels.get(key) == value for key, value in labels.items())
         ]
         place = node.at("spec", "selector").place
         if not found:
             title = "the monitor's selector picks no Service"
-            yield Hit(place, title) if view.complete else Unresolved(place, title)
+            yield Hit(place, title) if _are_whole(view, namespaces) else Unresolved(place, title)
         for endpoint in node.at("spec", "endpoints").items():
             port = endpoint.at("port").text()
             names = {item.at("name").text() for service in found for item in service.node.at("spec", "ports").items()}
@@ -137,6 +137,11 @@ def check_monitors(view: View) -> Iterator[Outcome]:
                 close = nearest(port, sorted(names))
                 fix = f"did you mean {close}?" if close else f"it has {', '.join(sorted(names)) or 'none'}"
                 yield Hit(endpoint.at("port").place, f"no Service that is scraped has a port called {port}", fix=fix)
+
+
+def _are_whole(view: View, namespaces: Sequence[str] | None) -> bool:
+    """True when what the input lacks in all of these namespaces (None: in any at all) does not exist."""
+    return view.is_whole_everywhere if namespaces is None else all(map(view.is_whole, namespaces))
 
 
 def check_routes(view: View) -> Iterator[Outcome]:
@@ -205,10 +210,10 @@ def check_envoy(view: View) -> Iterator[Outcome]:
 
 
 def _rule(
-    code: str, severity: Severity, title: str, why: str, fix: str, check: object, *references: str, needs: str = ""
+    code: str, severity: Severity, title: str, why: str, fix: str, check: Check, *references: str, needs: str = ""
 ) -> Rule:
     wanted = frozenset({needs}) if needs else frozenset[str]()
-    return Rule(code, severity, title, why, fix, references, needs=wanted, check=check)  # type: ignore[arg-type]
+    return Rule(code, severity, title, why, fix, references, needs=wanted, check=check)
 
 
 _ERROR, _WARNING, _INFO = Severity.ERROR, Severity.WARNING, Severity.INFO

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from llmdctl.findings import Hit, Outcome, Rule, Severity, Skip
+from llmdctl.findings import Check, Hit, Outcome, Rule, Severity, Skip
 from llmdctl.manifest.typed import nearest
 from llmdctl.router.picker_flags import LEASES, RIGHTS, known_flags, unknown_flag
 from llmdctl.router.sidecar import MODEL_SERVER_PORT_SINCE, REMOVED, SECURE_SERVING_SINCE
@@ -80,12 +80,12 @@ def check_rights(view: View) -> Iterator[Outcome]:
         if refers_outside(bindings, roles, account, epp.template.namespace):
             continue
         given = list(grants(bindings, roles, account, epp.template.namespace))
-        # Of a namespace of a cluster only its own bindings are read; a ClusterRoleBinding may grant the rest.
-        live = epp.place.source is not None and epp.place.source.file.startswith("cluster:")
         wanted = [*RIGHTS, *([LEASES] if epp.flags.is_true("ha-enable-leader-election") else [])]
         for group, resource, verbs in wanted:
             lacking = [verb for verb in verbs if not _allows(given, group, resource, verb)]
-            if lacking and (given or (view.complete and not live)):
+            if lacking and view.complete and not view.is_whole_outside:
+                yield Skip("a ClusterRoleBinding, which was not read, may grant what Roles do not", epp.place)
+            elif lacking and (given or view.complete):
                 named = f"{resource}.{group}" if group else resource
                 yield Hit(
                     epp.place, f"the picker's ServiceAccount {account} may not {', '.join(lacking)} {named}",
@@ -121,8 +121,8 @@ _REFUSED = "the endpoint picker exits while it starts, and is restarted for ever
 _OPTIONS = "llm-d-router pkg/epp/server/options.go"
 
 
-def _rule(code: str, title: str, why: str, fix: str, check: object, reference: str, needs: str = "epps") -> Rule:
-    return Rule(code, Severity.ERROR, title, why, fix, (reference,), needs=frozenset({needs}), check=check)  # type: ignore[arg-type]
+def _rule(code: str, title: str, why: str, fix: str, check: Check, reference: str, needs: str = "epps") -> Rule:
+    return Rule(code, Severity.ERROR, title, why, fix, (reference,), needs=frozenset({needs}), check=check)
 
 
 PICKER_RULES: Iterable[Rule] = (

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from llmdctl.findings import Hit, Outcome, Rule, Severity, Skip
+from llmdctl.findings import Check, Hit, Outcome, Rule, Severity, Skip
 from llmdctl.validate.rules.evidence import seen
 from llmdctl.validate.rules.routed import engines_of, part, plugins_of, routed
 from llmdctl.view import EngineCommand, PodTemplate, View
 from llmdctl.view.engine import SGLANG, VLLM
 from llmdctl.view.picker_config import PickerConfig
+from llmdctl.view.view import same_namespace
 
 PRECISE = "precise-prefix-cache-producer"
 DEFAULT_BLOCK = 16
@@ -199,23 +200,30 @@ def _served(engine: EngineCommand) -> list[str]:
     return [engine.model] if engine.model and not engine.model.startswith("/") else []
 
 
+_IN_CLUSTER = re.compile(r"https?://([a-z0-9-]+)(?:\.([a-z0-9-]+)(?:\.svc(?:\.[a-z0-9.-]+)?)?)?(?=[:/]|$)")
+"""The URL of a Service: name, namespace. A name of more parts that does not go on with `svc` is none of a Service."""
+
+
 def check_rendering(view: View) -> Iterator[Outcome]:
     """PFX007: prompts are tokenised by engines that don't offer it, or by a Service that selects nobody."""
     for config, _, _ in routed(view):
         for index, plugin in plugins_of(config, "token-producer"):
             url = part(plugin.parameters or {}, "vllm", "url")
-            host = re.match(r"https?://([a-z0-9-]+)(?:\.([a-z0-9-]+))?", url) if isinstance(url, str) else None
+            host = _IN_CLUSTER.match(url) if isinstance(url, str) else None
             if host is None or host[1] in ("localhost",) or not view.services:
                 continue
             place = config.at(("plugins", index, "parameters", "vllm", "url"))
-            service = next((item for item in view.services if item.name == host[1]), None)
+            where = host[2] or config.node.document.ref.namespace
+            service = next(
+                (item for item in view.services if item.name == host[1] and same_namespace(item.namespace, where)), None
+            )
             if service is None:
-                if view.complete:
+                if view.is_whole(where):
                     yield Hit(place, f"prompts are tokenised by Service {host[1]}, which does not exist",
                               fix="name the Service of the render pods")  # fmt: skip
                 continue
             pods = list(view.selected(service.selector, service.document)) if service.selector else []
-            if service.selector and not pods and view.complete:
+            if service.selector and not pods and view.is_whole(where):
                 yield Hit(place, f"Service {host[1]} selects no pods", fix="select the pods that tokenise")
             for template, engine in engines_of(pods):
                 yield from _check_scale_out(template, engine)
@@ -290,7 +298,7 @@ _KV = "llm-d-router docs kv-indexer.md"
 _EVENTS = "llm-d guides/precise-prefix-cache-routing"
 
 
-def _rule(code: str, title: str, why: str, fix: str, check: Any, *references: str, warning: bool = False) -> Rule:
+def _rule(code: str, title: str, why: str, fix: str, check: Check, *references: str, warning: bool = False) -> Rule:
     severity = Severity.WARNING if warning else Severity.ERROR
     return Rule(
         code, severity, title, why, fix, references, needs=frozenset({"configs", "pools", "engines"}), check=check

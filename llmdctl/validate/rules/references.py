@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from llmdctl.findings import Hit, Outcome, Place, Rule, Severity, Unresolved
+from llmdctl.findings import Check, Hit, Outcome, Place, Rule, Severity, Unresolved
 from llmdctl.manifest.typed import nearest
 from llmdctl.validate.rules.evidence import seen
 from llmdctl.view import PodTemplate, View
@@ -190,9 +190,9 @@ def check_picker_ports(view: View) -> Iterator[Outcome]:
                 )  # fmt: skip
 
 
-def _rule(code: str, title: str, why: str, fix: str, check: object, needs: str, *references: str) -> Rule:
+def _rule(code: str, title: str, why: str, fix: str, check: Check, needs: str, *references: str) -> Rule:
     found = references or ("Kubernetes API",)
-    return Rule(code, Severity.ERROR, title, why, fix, found, needs=frozenset({needs}), check=check)  # type: ignore[arg-type]
+    return Rule(code, Severity.ERROR, title, why, fix, found, needs=frozenset({needs}), check=check)
 
 
 REFERENCE_RULES: Iterable[Rule] = (

@@ -51,6 +51,11 @@ class Start:
         """True when the flag stands on the command line."""
         return self.engine.option(*self._names(flag)) is not None
 
+    def used(self, flag: str) -> bool:
+        """True when the flag is given and not as `--no-FLAG`."""
+        option = self.engine.option(*self._names(flag))
+        return option is not None and not option.negated
+
     def absent(self, flag: str) -> bool:
         """True when the flag surely is not given; a command line that may get more flags is never sure."""
         return not self.given(flag) and not self.engine.is_open

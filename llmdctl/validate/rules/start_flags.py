@@ -25,8 +25,7 @@ def _vllm_companions(start: Start) -> Iterator[Refusal]:
         ("enable-elastic-ep", "enable-eplb"),
         ("enable-fault-tolerance", "data-parallel-external-lb"),
     ):
-        used = start.given(flag) and not start.engine.option(flag).negated  # type: ignore[union-attr]
-        if used and start.off(needed):
+        if start.used(flag) and start.off(needed):
             yield Refusal(flag, f"--{flag} needs --{needed}", f"add --{needed}, or leave --{flag} out")
     if start.on("enable-per-request-metrics") and start.on("disable-log-stats"):
         what = "--enable-per-request-metrics needs the statistics that --disable-log-stats turns off"
