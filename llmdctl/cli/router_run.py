@@ -59,8 +59,11 @@ def run_lint(
     # and neither is that no picker or pool stands beside them.
     coverage = replace(report.coverage, objects_total=len(configs), objects_validated=len(configs), objects_skipped=0)
     of_configs = {rule.code for rule in all_rules() if "configs" in rule.needs}
-    skipped = tuple(check for check in report.skipped if check.code in of_configs or check.object is not None)
-    skipped = tuple(check for check in skipped if check.code != "SCH")
+    skipped = tuple(
+        check
+        for check in report.skipped
+        if check.code in of_configs or (check.object is not None and check.code != "SCH")
+    )
     report = replace(report, coverage=coverage, skipped=skipped)
     write_report(
         report.listing(Severity(telling.min_severity)),
@@ -204,7 +207,9 @@ def _where(config: PickerConfig) -> str:
 def _readable(config: PickerConfig) -> Any:
     """The config's data. Raises UserError when its text can't be read."""
     if config.data is None:
-        first, *rest = [UserError(fault.title, fix=fault.fix) for fault in config.faults] or [UserError("no config")]
+        first, *rest = [UserError(fault.title, fix=fault.fix) for fault in config.faults] or [
+            UserError("the config is empty", fix="give a file that holds one")
+        ]
         raise UserError(first.what, source=config.node.document.source, fix=first.fix, others=rest)
     return config.data
 

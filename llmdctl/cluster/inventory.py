@@ -78,7 +78,11 @@ def read_inventory(reader: Reader, namespace: str) -> Inventory:
         version = reader.get("/version")
         resources = list(_served(reader))
     except Refused as refused:
-        raise ClusterError(f"the cluster at {reader.host} does not tell what it serves", why=refused.message) from None
+        raise ClusterError(
+            f"the cluster at {reader.host} does not tell what it serves",
+            why=refused.message,
+            fix="ask for the ClusterRole system:discovery, which authenticated users have by default",
+        ) from None
     documents: list[Document] = []
     skipped = []
     for resource in resources:

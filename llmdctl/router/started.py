@@ -9,13 +9,11 @@ from llmdctl.router.config import V1_SINCE, RouterConfig
 from llmdctl.router.effective import DEFAULT_PARSERS, Effective, effective
 from llmdctl.router.lint import experimental
 
-_FOUR_PARSERS = V1_SINCE
-
 
 def started(config: RouterConfig, version: Version | None) -> Effective:
     """The config after defaulting, as that version does it; an unknown version is taken for the newest."""
     new = version is None or version.at_least(*V1_SINCE)
-    parsers = DEFAULT_PARSERS if version is None or version.at_least(*_FOUR_PARSERS) else DEFAULT_PARSERS[:3]
+    parsers = DEFAULT_PARSERS if new else DEFAULT_PARSERS[:3]
     found = effective(config, uncached_by_default=new, default_parsers=parsers)
     notes = list(found.notes)
     flow = found.config.flow_control
