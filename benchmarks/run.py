@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import measure
 import tools
@@ -81,28 +81,37 @@ def bench_matrix(kubectl: Path, helm: Path, scratch: Path) -> None:
 
 
 def make_objects(scratch: Path, count: int = OBJECTS) -> Path:
-    """Objects of built-in kinds in 50 files: our own rendered ones under other names."""
-    seed = scratch / f"seed-{count}"
-    command = [LLMDCTL, "render", *STACK, "--set", "workload=deployment", "-q", "-o", str(seed)]
-    measure.cpu_seconds(command)
+    """Objects of built-in kinds in 50 files: the stacks of the matrix, each in a namespace of its own.
+
+    Nothing else of an object is changed, so that references still lead somewhere and the input stays clean.
+    """
     sys.path.insert(0, str(HERE.parent))
     from llmdctl.manifest import read_paths
     from llmdctl.manifest.emit import emit_yaml
 
+    seed = scratch / "seed"
+    if not seed.exists():
+        measure.cpu_seconds([LLMDCTL, "render", "--all", "-q", "-o", str(seed)])
     kinds = {"Deployment", "Service", "ConfigMap", "ServiceAccount", "Role", "RoleBinding"}
-    originals = [doc.object for doc in read_paths([str(seed)]).documents if doc.object["kind"] in kinds]
+    stacks = [
+        [doc.object for doc in read_paths([str(folder)]).documents if doc.object["kind"] in kinds]
+        for folder in sorted(seed.glob("*/*"))
+        if folder.is_dir()
+    ]
     target = scratch / f"objects-{count}"
     target.mkdir()
-    batch: list[dict[str, Any]] = []
-    for number in range(count):
-        obj = copy.deepcopy(originals[number % len(originals)])
-        obj["metadata"]["name"] = f"{obj['metadata']['name'][:40]}-{number}"
-        # A namespace of its own: objects that share labels are a finding, and this measures clean input.
-        obj["metadata"]["namespace"] = f"bench-{number}"
-        batch.append(obj)
-        if len(batch) == count // 50:
-            (target / f"{number:04}.yaml").write_text("---\n".join(map(emit_yaml, batch)), encoding="utf-8")
-            batch = []
+    texts: list[str] = []
+    for number in itertools.count():
+        for original in stacks[number % len(stacks)]:
+            obj = copy.deepcopy(original)
+            for place in (obj["metadata"], *obj.get("subjects", ())):
+                place["namespace"] = f"bench-{number}"
+            texts.append(emit_yaml(obj))
+        if len(texts) >= count:
+            break
+    for start in range(0, count, count // 50):
+        batch = texts[start : min(start + count // 50, count)]
+        (target / f"{start:05}.yaml").write_text("---\n".join(batch), encoding="utf-8")
     return target
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
-from llmdctl.cli.output import Colour, parse_outputs, write_report
+from llmdctl.cli.output import Colour, Output, ReportFormat, parse_outputs, write_report
 from llmdctl.cli.validate_baseline import Known
 from llmdctl.cli.validate_input import Inputs
 from llmdctl.cli.validate_options import FailOn, MinSeverity
@@ -71,6 +72,10 @@ class Telling:
     verbose: int = 0
     colour: Colour = Colour.AUTO
 
+    def lists_unresolved(self, outputs: Sequence[Output]) -> bool:
+        """False when no output shows more of unresolved references than their number."""
+        return self.verbose > 0 or any(output.format is not ReportFormat.TEXT for output in outputs)
+
     @property
     def threshold(self) -> Severity | None:
         """From which severity on a finding fails the run; None for never."""
@@ -84,7 +89,7 @@ def run_validate(inputs: Inputs, against: Against, known: Known, telling: Tellin
 
     outputs = parse_outputs(telling.outputs)
     inputs.check()
-    options = against.options()
+    options = replace(against.options(), place_unresolved=telling.lists_unresolved(outputs))
 
     def check(replaced: Mapping[str, bytes]) -> Report:
         return known.apply(_checked(inputs, options, bool(against.kube_version), replaced), options.selection)

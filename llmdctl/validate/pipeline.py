@@ -51,6 +51,8 @@ class ValidateOptions:
 
     `accepted` are sources whose objects an API server has accepted: its own layers are not run on them again. They run
     in `jobs` processes where there are many objects; what comes out is the same.
+
+    `place_unresolved` asks for lines of unresolved references as well, for which every file with one is read again.
     """
 
     kube_version: str = DEFAULT_MINOR
@@ -64,6 +66,7 @@ class ValidateOptions:
     selection: Selection = Selection()
     accepted: frozenset[str] = frozenset()
     jobs: int = 1
+    place_unresolved: bool = True
 
 
 def validate(
@@ -187,7 +190,8 @@ class _Run:
         self.hits = [hit for hit in self.hits if wants(hit[0].code)]
         read = [finding for finding in read if wants(finding.code)]
         kept, suppressed = self._suppress(annotated)
-        located = locate([*kept, *(hit for hit, _ in suppressed), *self.unresolved], texts)
+        shown = self.unresolved if self.options.place_unresolved else []
+        located = locate([*kept, *(hit for hit, _ in suppressed), *shown], texts)
         findings = fold([*read, *located[: len(kept)]], self.rules)
         end = len(kept) + len(suppressed)
         by_annotation = [
@@ -203,7 +207,7 @@ class _Run:
             coverage=self._coverage(len(documents)),
             skipped=(*self.objects_skipped, *self._skipped_checks()),
             suppressed=(*by_annotation, *by_file),
-            unresolved=tuple(located[end:]),
+            unresolved=tuple(located[end:] if shown else (finding for finding, _ in self.unresolved)),
             stale=tuple(stale),
         )
 

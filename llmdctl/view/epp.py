@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from llmdctl.findings import Place, UserError
+from llmdctl.findings import Place
 from llmdctl.findings.versions import Version
+from llmdctl.view.config_text import ConfigTexts
 from llmdctl.view.container import Container
 from llmdctl.view.flags import Flags, read_flags
 from llmdctl.view.lazy import lazy
@@ -28,11 +29,14 @@ ConfigMaps = Callable[[str, str], Node | None]
 class Epp:
     """A container that runs the endpoint picker."""
 
-    def __init__(self, template: PodTemplate, container: Container, config_maps: ConfigMaps) -> None:
+    def __init__(
+        self, template: PodTemplate, container: Container, config_maps: ConfigMaps, texts: ConfigTexts
+    ) -> None:
         self.template = template
         self._stated = template.stated_version("epp")
         self.container = container
         self._config_maps = config_maps
+        self._texts = texts
 
     @property
     def place(self) -> Place:
@@ -63,10 +67,10 @@ class Epp:
         """The pool's namespace: its own unless told otherwise."""
         return self._flag("pool-namespace") or self.template.namespace
 
-    @lazy
+    @property
     def config_data(self) -> Any:
         """The plain data of its config; None when it is not in the input or no YAML."""
-        return _yaml(self.config_text) if self.config_text else None
+        return self._texts.read(self.config_text).data if self.config_text else None
 
     @lazy
     def config_text(self) -> str:
@@ -80,18 +84,10 @@ class Epp:
             return self.container.node.at("args")
         return self._file_node
 
-    @lazy
+    @property
     def config(self) -> RouterConfig | None:
         """Its typed config; None when it is not in the input or the picker would refuse it."""
-        if self.config_data is None:
-            return None
-        # Imported here: most inputs hold no picker, and the typed config is slow to define.
-        from llmdctl.router import config as router_config
-
-        try:
-            return router_config.load(self.config_data)
-        except UserError:
-            return None
+        return self._texts.read(self.config_text).config if self.config_text else None
 
     @lazy
     def _file_node(self) -> Node | None:
@@ -110,18 +106,11 @@ class Epp:
         return None
 
 
-def find_epp(template: PodTemplate, config_maps: ConfigMaps) -> Epp | None:
+def find_epp(template: PodTemplate, config_maps: ConfigMaps, texts: ConfigTexts) -> Epp | None:
     """The endpoint picker among a template's containers, by image or by flags that only it has."""
     for container in template.containers:
         if image_component(container.image) == "epp":
-            return Epp(template, container, config_maps)
+            return Epp(template, container, config_maps, texts)
         if any(word.partition("=")[0] in ("--pool-name", "--endpoint-selector") for word in container.args):
-            return Epp(template, container, config_maps)
+            return Epp(template, container, config_maps, texts)
     return None
-
-
-def _yaml(text: str) -> Any:
-    from llmdctl.manifest import read_text
-
-    reading = read_text(text, "config")
-    return reading.documents[0].object if reading.documents and not reading.errors else None

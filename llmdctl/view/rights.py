@@ -2,24 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from typing import Protocol
 
 from llmdctl.manifest.document import Document
+from llmdctl.view.names import ByName
 from llmdctl.view.node import Node
 
 Grant = tuple[frozenset[str], frozenset[str], frozenset[str]]
 """API groups, resources and verbs of a rule."""
 
+_BINDINGS = ("RoleBinding", "ClusterRoleBinding")
 
-def grants(bindings: Sequence[Document], roles: Sequence[Document], account: str, namespace: str) -> Iterator[Grant]:
-    """The rules that bindings of the input give to a ServiceAccount; those of roles outside the input give nothing."""
-    for binding in bindings:
-        root = Node(binding, binding.object)
-        if not any(_is(subject, account, namespace, binding) for subject in root.at("subjects").items()):
-            continue
-        kind, name = root.at("roleRef", "kind").text(), root.at("roleRef", "name").text()
-        for role in roles:
-            if role.ref.kind == kind and role.ref.name == name:
+
+class Input(Protocol):
+    """What is needed of the view."""
+
+    def of_kind(self, kind: str) -> list[Document]:
+        """The documents of a kind."""
+
+    def by_name(self, kind: str) -> ByName[Document]:
+        """The documents of a kind by name."""
+
+
+class Rights:
+    """Who may do what by the bindings of an input."""
+
+    def __init__(self, view: Input) -> None:
+        self._view = view
+        self._bound = ByName(
+            (item.at("namespace").text() or document.ref.namespace, item.at("name").text(), document)
+            for kind in _BINDINGS
+            for document in view.of_kind(kind)
+            for item in Node(document, document.object).at("subjects").items()
+            if item.at("kind").text() == "ServiceAccount"
+        )
+        self.is_stated = any(map(view.of_kind, _BINDINGS)) and any(map(view.of_kind, ("Role", "ClusterRole")))
+        """True when the input holds both bindings and roles."""
+
+    def grants(self, account: str, namespace: str) -> Iterator[Grant]:
+        """The rules that bindings of the input give to a ServiceAccount; roles outside the input give nothing."""
+        for roles in self._roles(account, namespace):
+            for role in roles:
                 for rule in Node(role, role.object).at("rules").items():
                     yield (
                         frozenset(rule.at("apiGroups").strings() or []),
@@ -27,22 +51,19 @@ def grants(bindings: Sequence[Document], roles: Sequence[Document], account: str
                         frozenset(rule.at("verbs").strings() or []),
                     )
 
+    def refers_outside(self, account: str, namespace: str) -> bool:
+        """True when a binding gives the account a role that the input doesn't hold."""
+        return not all(self._roles(account, namespace))
 
-def refers_outside(bindings: Sequence[Document], roles: Sequence[Document], account: str, namespace: str) -> bool:
-    """True when a binding gives the account a role that the input doesn't hold."""
-    known = {(role.ref.kind, role.ref.name) for role in roles}
-    for binding in bindings:
-        root = Node(binding, binding.object)
-        role = root.at("roleRef", "kind").text(), root.at("roleRef", "name").text()
-        if role not in known and any(_is(item, account, namespace, binding) for item in root.at("subjects").items()):
-            return True
-    return False
-
-
-def _is(subject: Node, account: str, namespace: str, binding: Document) -> bool:
-    where = subject.at("namespace").text() or binding.ref.namespace
-    return (
-        subject.at("kind").text() == "ServiceAccount"
-        and subject.at("name").text() == account
-        and (not namespace or not where or where == namespace)
-    )
+    def _roles(self, account: str, namespace: str) -> Iterator[list[Document]]:
+        """The roles of each binding of the account."""
+        seen = set()
+        for binding in self._bound.named(account, namespace):
+            if id(binding) in seen:
+                continue
+            seen.add(id(binding))
+            reference = Node(binding, binding.object).at("roleRef")
+            kind = reference.at("kind").text()
+            # A ClusterRole has no namespace, whatever a manifest writes.
+            where = binding.ref.namespace if kind == "Role" else ""
+            yield self._view.by_name(kind).named(reference.at("name").text(), where)

@@ -7,17 +7,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from llmdctl.manifest.document import Document
+from llmdctl.view.config_text import ConfigTexts
 from llmdctl.view.devices import Devices
 from llmdctl.view.epp import Epp, find_epp
 from llmdctl.view.extent import EVERYTHING, Extent
 from llmdctl.view.labels import Match
 from llmdctl.view.lazy import lazy
+from llmdctl.view.names import ByName, same_namespace
 from llmdctl.view.networking import Monitor, Service
 from llmdctl.view.node import Node
 from llmdctl.view.peers import Group, Pair, pairs_of, sibling_groups, split_by_file
 from llmdctl.view.picker_config import PickerConfig, find_configs
 from llmdctl.view.pod import PodTemplate
 from llmdctl.view.pool import Pool, is_pool
+from llmdctl.view.rights import Rights
 from llmdctl.view.scaling import Scaler, is_scaler
 from llmdctl.view.versions import VersionOptions
 from llmdctl.view.workload import Workload, read_workloads
@@ -50,6 +53,8 @@ class View:
         self._extent = extent
         self.models = models
         self._versions = versions or VersionOptions()
+        self._config_texts = ConfigTexts()
+        self._names: dict[str, ByName[Document]] = {}
         self._by_kind: dict[str, list[Document]] = defaultdict(list)
         for document in documents:
             kind = document.object.get("kind") if isinstance(document.object, Mapping) else None
@@ -74,6 +79,13 @@ class View:
     def of_kind(self, kind: str) -> list[Document]:
         """The documents of a kind, whatever its group."""
         return self._by_kind.get(kind, [])
+
+    def by_name(self, kind: str) -> ByName[Document]:
+        """The documents of a kind, whatever its group, by name."""
+        if kind not in self._names:
+            entries = ((item.ref.namespace, item.ref.name, item) for item in self.of_kind(kind))
+            self._names[kind] = ByName(entries)
+        return self._names[kind]
 
     @lazy
     def worlds(self) -> Worlds:
@@ -148,9 +160,31 @@ class View:
         return [Pool(document) for document in self.of_kind("InferencePool") if is_pool(document)]
 
     @lazy
+    def pools_by_name(self) -> ByName[Pool]:
+        """The InferencePools by name."""
+        return ByName((item.namespace, item.name, item) for item in self.pools)
+
+    @lazy
     def services(self) -> list[Service]:
         """The Services."""
         return [Service(item) for item in self.of_kind("Service") if item.ref.api_version == "v1"]
+
+    @lazy
+    def services_by_name(self) -> ByName[Service]:
+        """The Services by name."""
+        return ByName((item.namespace, item.name, item) for item in self.services)
+
+    @lazy
+    def services_by_label(self) -> ByName[Service]:
+        """The Services by each of their labels, as `key=value`."""
+        return ByName(
+            (item.namespace, f"{key}={value}", item) for item in self.services for key, value in item.labels.items()
+        )
+
+    @lazy
+    def rights(self) -> Rights:
+        """What ServiceAccounts may do by roles and bindings of the input."""
+        return Rights(self)
 
     @lazy
     def monitors(self) -> list[Monitor]:
@@ -160,28 +194,20 @@ class View:
     @lazy
     def epps(self) -> list[Epp]:
         """The endpoint pickers."""
-        found = (find_epp(template, self.config_map) for template in self.templates)
+        found = (find_epp(template, self.config_map, self._config_texts) for template in self.templates)
         return [epp for epp in found if epp is not None]
 
     @lazy
     def picker_configs(self) -> list[PickerConfig]:
         """The endpoint pickers' configs, those that no picker of the input reads among them."""
         stated = self._versions.get("", "epp")
-        return list(find_configs(self.of_kind("ConfigMap"), self.epps, self.files, stated))
+        return list(find_configs(self.of_kind("ConfigMap"), self.epps, self.files, self._config_texts, stated))
 
     def config_map(self, namespace: str, name: str) -> Node | None:
         """The `data` of a ConfigMap, or None when it is not in the input."""
-        for document in self._config_maps.get(name, []):
-            if same_namespace(document.ref.namespace, namespace):
-                return Node(document, document.object).at("data")
+        for document in self.by_name("ConfigMap").named(name, namespace):
+            return Node(document, document.object).at("data")
         return None
-
-    @lazy
-    def _config_maps(self) -> dict[str, list[Document]]:
-        out: dict[str, list[Document]] = defaultdict(list)
-        for document in self.of_kind("ConfigMap"):
-            out[document.ref.name].append(document)
-        return out
 
     @lazy
     def _templates_by_label(self) -> dict[tuple[str, str], dict[str, list[PodTemplate]]]:
@@ -251,8 +277,3 @@ class View:
             # Overlays state no namespace: a pool that fits several of them is not meant to hold them all at once.
             parts = [members] if all(member.namespace for member in members) else split_by_file(members)
             yield from (Group(tuple(part), pool) for part in parts)
-
-
-def same_namespace(left: str, right: str) -> bool:
-    """True when two namespaces are or may be the same: an object that states none goes where it is applied."""
-    return left == right or not left or not right

@@ -13,7 +13,6 @@ from llmdctl.view import View
 from llmdctl.view.node import Node
 from llmdctl.view.pool import GROUP, OLD_GROUP
 from llmdctl.view.versions import split_image
-from llmdctl.view.view import same_namespace
 
 _PLACEHOLDER = re.compile(r"REPLACE|CHANGE_?ME|YOUR[-_]|<[^>]*>|\$\{|\{\{|example\.com/|TODO", re.IGNORECASE)
 _MOVING = frozenset({"", "latest", "main", "master", "nightly", "dev", "edge", "head"})
@@ -120,12 +119,10 @@ def check_monitors(view: View) -> Iterator[Outcome]:
             continue
         chosen = node.at("spec", "namespaceSelector")
         namespaces = None if chosen.at("any").truth() else chosen.at("matchNames").strings() or [document.ref.namespace]
-        found = [
-            service
-            for service in view.services
-            if (namespaces is None or any(same_namespace(service.namespace, name) for name in namespaces))
-            and all(service.labels.get(key) == value for key, value in labels.items())
-        ]
+        pair = next(iter(labels.items()))
+        spaces = [""] if namespaces is None else namespaces
+        likely = {id(item): item for space in spaces for item in view.services_by_label.named("=".join(pair), space)}
+        found = [item for item in likely.values() if labels.items() <= item.labels.items()]
         place = node.at("spec", "selector").place
         if not found:
             title = "the monitor's selector picks no Service"
@@ -146,7 +143,6 @@ def _are_whole(view: View, namespaces: Sequence[str] | None) -> bool:
 
 def check_routes(view: View) -> Iterator[Outcome]:
     """GWY011: a route to a pool that isn't there, or under the wrong group."""
-    pools = {(pool.name, pool.is_old) for pool in view.pools}
     for document in view.of_kind("HTTPRoute"):
         rules = Node(document, document.object).at("spec", "rules")
         for rule in rules.items():
@@ -158,15 +154,15 @@ def check_routes(view: View) -> Iterator[Outcome]:
                     title = f"an InferencePool is no backend of group {group or 'core'}"
                     yield Hit(backend.place, title, fix=f"set group: {GROUP}")
                     continue
-                known = [found for found, old in pools if old == (group == OLD_GROUP)]
-                if name in known:
+                where = backend.at("namespace").text() or document.ref.namespace
+                named = view.pools_by_name.named(name, where)
+                if any(pool.is_old == (group == OLD_GROUP) for pool in named):
                     continue
-                other = [found for found, old in pools if old != (group == OLD_GROUP)]
-                if name in other:
+                if named:
                     right = OLD_GROUP if group == GROUP else GROUP
                     yield Hit(backend.place, f"InferencePool {name} is of group {right}", fix=f"set group: {right}")
-                elif view.is_whole(backend.at("namespace").text() or document.ref.namespace):
-                    close = nearest(name, known)
+                elif view.is_whole(where):
+                    close = nearest(name, view.pools_by_name.names(where))
                     fix = f"did you mean {close}?" if close else "name an InferencePool that exists"
                     yield Hit(backend.place, f"the route leads to InferencePool {name}, which does not exist", fix=fix)
                 else:
@@ -178,11 +174,8 @@ def check_gateways(view: View) -> Iterator[Outcome]:
     for document in view.of_kind("HTTPRoute"):
         for parent in Node(document, document.object).at("spec", "parentRefs").items():
             where = parent.at("namespace").text() or document.ref.namespace
-            for gateway in view.of_kind("Gateway"):
-                section = parent.at("sectionName").text()
-                same = gateway.ref.name == parent.at("name").text() and same_namespace(gateway.ref.namespace, where)
-                if not same or not section:
-                    continue
+            section = parent.at("sectionName").text()
+            for gateway in view.by_name("Gateway").named(parent.at("name").text(), where) if section else ():
                 listeners = [
                     item.at("name").text() for item in Node(gateway, gateway.object).at("spec", "listeners").items()
                 ]

@@ -11,8 +11,8 @@ from llmdctl.validate.rules.evidence import seen
 from llmdctl.validate.rules.mend import label_set
 from llmdctl.view import Epp, Group, Match, PodTemplate, Pool, View, Workload
 from llmdctl.view.labels import ENGINE_TYPE, LEGACY_ENGINE_TYPE, ROLE
+from llmdctl.view.names import same_namespace
 from llmdctl.view.peers import PREFILL, STACK_LABELS, are_siblings, engine_role
-from llmdctl.view.view import same_namespace
 
 ROLES = ("prefill", "decode", "encode", "prefill-decode", "encode-prefill", "encode-prefill-decode", "both")
 
@@ -294,11 +294,8 @@ def _check_unstated(view: View, template: PodTemplate, engine: str, wanted: str)
 
 def _serves(view: View, epp: Epp, template: PodTemplate) -> bool:
     return any(
-        pool.name == epp.pool_name
-        and same_namespace(pool.namespace, epp.pool_namespace)
-        and same_namespace(pool.namespace, template.namespace)
-        and template.labels.match(pool.selector) is not Match.NONE
-        for pool in view.pools
+        same_namespace(pool.namespace, template.namespace) and template.labels.match(pool.selector) is not Match.NONE
+        for pool in view.pools_by_name.named(epp.pool_name, epp.pool_namespace)
     )
 
 

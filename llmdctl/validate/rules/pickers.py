@@ -10,7 +10,6 @@ from llmdctl.router.picker_flags import LEASES, RIGHTS, known_flags, unknown_fla
 from llmdctl.router.sidecar import MODEL_SERVER_PORT_SINCE, REMOVED, SECURE_SERVING_SINCE
 from llmdctl.validate.rules.evidence import seen
 from llmdctl.view import View
-from llmdctl.view.rights import grants, refers_outside
 
 
 def check_flags(view: View) -> Iterator[Outcome]:
@@ -71,15 +70,13 @@ def check_sidecar_flags(view: View) -> Iterator[Outcome]:
 
 def check_rights(view: View) -> Iterator[Outcome]:
     """RTR043: the picker may not read what it needs."""
-    bindings = [*view.of_kind("RoleBinding"), *view.of_kind("ClusterRoleBinding")]
-    roles = [*view.of_kind("Role"), *view.of_kind("ClusterRole")]
     for epp in view.epps:
         account = epp.template.node.at("spec", "serviceAccountName").text()
-        if not account or not bindings or not roles or epp.flags.get("pool-name") is None:
+        if not account or not view.rights.is_stated or epp.flags.get("pool-name") is None:
             continue
-        if refers_outside(bindings, roles, account, epp.template.namespace):
+        if view.rights.refers_outside(account, epp.template.namespace):
             continue
-        given = list(grants(bindings, roles, account, epp.template.namespace))
+        given = list(view.rights.grants(account, epp.template.namespace))
         wanted = [*RIGHTS, *([LEASES] if epp.flags.is_true("ha-enable-leader-election") else [])]
         for group, resource, verbs in wanted:
             lacking = [verb for verb in verbs if not _allows(given, group, resource, verb)]
@@ -104,12 +101,10 @@ def _allows(
 
 def check_experimental(view: View) -> Iterator[Outcome]:
     """RTR013: plugins that need a flag which isn't given."""
-    from llmdctl.router.lint import experimental
-
     for config in view.picker_configs:
-        if config.epp is None or config.config is None or config.epp.flags.is_true("allow-experimental-plugins"):
+        if config.epp is None or config.epp.flags.is_true("allow-experimental-plugins"):
             continue
-        names = experimental(config.config)
+        names = config.experimental
         if names:
             yield Hit(
                 config.node.place, f"{', '.join(names)} need --allow-experimental-plugins, which is not given",

@@ -12,7 +12,6 @@ from llmdctl.validate.rules.routed import engines_of, part, plugins_of, routed
 from llmdctl.view import EngineCommand, PodTemplate, View
 from llmdctl.view.engine import SGLANG, VLLM
 from llmdctl.view.picker_config import PickerConfig
-from llmdctl.view.view import same_namespace
 
 PRECISE = "precise-prefix-cache-producer"
 DEFAULT_BLOCK = 16
@@ -214,9 +213,7 @@ def check_rendering(view: View) -> Iterator[Outcome]:
                 continue
             place = config.at(("plugins", index, "parameters", "vllm", "url"))
             where = host[2] or config.node.document.ref.namespace
-            service = next(
-                (item for item in view.services if item.name == host[1] and same_namespace(item.namespace, where)), None
-            )
+            service = next(iter(view.services_by_name.named(host[1], where)), None)
             if service is None:
                 if view.is_whole(where):
                     yield Hit(place, f"prompts are tokenised by Service {host[1]}, which does not exist",

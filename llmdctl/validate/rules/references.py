@@ -9,7 +9,6 @@ from llmdctl.manifest.typed import nearest
 from llmdctl.validate.rules.evidence import seen
 from llmdctl.view import PodTemplate, View
 from llmdctl.view.node import Node
-from llmdctl.view.view import same_namespace
 
 GRPC_PORT = 9002
 _EVERYWHERE = frozenset({"kube-root-ca.crt", "openshift-service-ca.crt"})
@@ -18,9 +17,10 @@ _EVERYWHERE = frozenset({"kube-root-ca.crt", "openshift-service-ca.crt"})
 
 def _missing(view: View, kind: str, name: str, namespace: str, place: Place, what: str) -> Iterator[Outcome]:
     """A reference by name to an object that the input lacks, as the open world has it."""
-    present = [item.ref.name for item in view.of_kind(kind) if same_namespace(item.ref.namespace, namespace)]
-    if name in present:
+    known = view.by_name(kind)
+    if known.named(name, namespace):
         return
+    present = known.names(namespace)
     whole = view.is_whole(namespace)
     title = f"{what} {kind} {name}, which does not exist" if whole else f"{what} {kind} {name}, not in the input"
     close = nearest(name, present)
@@ -154,14 +154,7 @@ def check_picker_ports(view: View) -> Iterator[Outcome]:
     for pool in view.pools:
         node = pool.node.at("spec", "endpointPickerRef", "port", "number")
         port = node.integer()
-        service = next(
-            (
-                item
-                for item in view.services
-                if item.name == pool.picker_name and same_namespace(item.namespace, pool.namespace)
-            ),
-            None,
-        )
+        service = next(iter(view.services_by_name.named(pool.picker_name, pool.namespace)), None)
         if port is None or service is None or pool.is_old:
             continue
         ports = {item.at("port").integer(): item for item in service.node.at("spec", "ports").items()}

@@ -9,7 +9,6 @@ from llmdctl.router.config import Plugin
 from llmdctl.view import EngineCommand, PodTemplate, View
 from llmdctl.view.picker_config import PickerConfig
 from llmdctl.view.pool import Pool
-from llmdctl.view.view import same_namespace
 
 
 def routed(view: View) -> Iterator[tuple[PickerConfig, Pool, list[PodTemplate]]]:
@@ -23,8 +22,7 @@ def routed(view: View) -> Iterator[tuple[PickerConfig, Pool, list[PodTemplate]]]
 def _pool_of(view: View, config: PickerConfig) -> Pool | None:
     epp = config.epp
     if epp is not None and epp.pool_name:
-        named = [item for item in view.pools if item.name == epp.pool_name]
-        return next((item for item in named if same_namespace(item.namespace, epp.pool_namespace)), None)
+        return next(iter(view.pools_by_name.named(epp.pool_name, epp.pool_namespace)), None)
     # A config and a pool that stand alone belong together.
     return view.pools[0] if len(view.pools) == 1 and len(view.picker_configs) == 1 else None
 

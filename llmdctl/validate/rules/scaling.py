@@ -11,9 +11,9 @@ from llmdctl.manifest.document import Document
 from llmdctl.manifest.typed import nearest
 from llmdctl.validate.rules.evidence import seen
 from llmdctl.view import Container, PodTemplate, View, Workload
+from llmdctl.view.names import same_namespace
 from llmdctl.view.node import Node
 from llmdctl.view.scaling import Scaler
-from llmdctl.view.view import same_namespace
 
 _SCALABLE = ("Deployment", "StatefulSet", "ReplicaSet", "LeaderWorkerSet")
 _FIXED = ("DaemonSet", "Job", "CronJob", "Pod")

@@ -53,8 +53,8 @@ def _config(config: Mapping[str, Any], where: str) -> Iterator[Refusal]:
     elif isinstance(role, str) and role not in _ROLES:
         yield Refusal(_CONFIG, f"{where}{name} has the kv_role {role!r}", f"one of: {', '.join(_ROLES)}")
     known = {*PEER_CONNECTORS, *STORES, MULTI}
-    close = nearest(name, known)
-    if name not in known and close and "kv_connector_module_path" not in config:
+    close = nearest(name, known) if name not in known else None
+    if close and "kv_connector_module_path" not in config:
         what = f"{where}vLLM has no KV connector {name}, and no kv_connector_module_path says where it is"
         yield Refusal(_CONFIG, what, f"did you mean {close}?")
     if config.get("kv_connector_module_path") == "":
