@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
 from llmdctl.findings import Path
@@ -137,7 +138,12 @@ class Expressions:
     """All rules of one version of a custom kind, for a Kubernetes minor (the number after "1.")."""
 
     def __init__(self, schema: Mapping[str, Any], minor: int) -> None:
-        self._root = _place(schema, minor, root=True)
+        self._schema = schema
+        self._minor = minor
+
+    @cached_property
+    def _root(self) -> _Place | None:
+        return _place(self._schema, self._minor, root=True)
 
     def check(self, obj: Any) -> Iterator[Failure | Unjudged]:
         """Every rule that a new object breaks, and those that can't be judged. The object has its defaults."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
 from llmdctl.findings.frozen import frozen
@@ -11,6 +12,7 @@ from llmdctl.schema import builtin
 from llmdctl.schema.compiler import CustomCompiler
 from llmdctl.schema.custom import CustomKind, bundled_kind, custom_kinds, release_order
 from llmdctl.schema.defaulting import complete
+from llmdctl.schema.expressions import Expressions
 from llmdctl.schema.fault import Violation, wrong_type
 from llmdctl.schema.node import Node
 from llmdctl.schema.structural import UnusableSchemaError
@@ -42,7 +44,8 @@ class Unserved:
 class KindSchema:
     """What objects of one kind and version must look like.
 
-    `structural` is the openAPIV3Schema of a custom kind, with its x-kubernetes-validations; None for built-in kinds.
+    `structural` is the openAPIV3Schema of a custom kind, `expressions` are its x-kubernetes-validations; both are None
+    for built-in kinds.
     """
 
     api_version: str
@@ -51,6 +54,7 @@ class KindSchema:
     custom: bool
     node: Node
     structural: Mapping[str, Any] | None = None
+    expressions: Expressions | None = None
 
     def check(self, obj: Any) -> CheckResult:
         """Everything that is wrong with the object, and the object as the server would see it. The input stays."""
@@ -111,29 +115,22 @@ class SchemaStore:
 
     def _lookup(self, api_version: str, kind: str) -> KindSchema | Unserved | None:
         group, _, version = api_version.rpartition("/")
-        custom = self._added.get((group, kind)) or (bundled_kind(group, kind, self.release) if group else None)
-        if custom:
-            return self._custom(custom, api_version, version)
+        added = self._added.get((group, kind))
+        if added:
+            return self._custom(added, api_version, version)
+        if group and bundled_kind(group, kind, self.release):
+            return _bundled(self.minor, self.release, api_version, kind)
         node = self._builtin.node(api_version, kind)
         if node:
             return KindSchema(api_version, kind, builtin.is_namespaced(kind), custom=False, node=node)
         return self._unserved_builtin(api_version, group, kind)
 
     def _custom(self, custom: CustomKind, api_version: str, version: str) -> KindSchema | Unserved | None:
-        entry = custom.versions.get(version)
-        if entry is None or not entry.get("served", True):
-            served = [f"{custom.group}/{name}" for name, other in custom.versions.items() if other.get("served", True)]
-            return Unserved(
-                api_version, custom.kind, "its CRD", f"the CRD serves {', '.join(served) or 'nothing'}", tuple(served)
-            )
         try:
-            schema = custom.schema_of(version)
+            return _of_crd(custom, version, self.minor)
         except UnusableSchemaError as fault:
             self._unusable[api_version, custom.kind] = str(fault)
             return None
-        node = CustomCompiler(self._builtin.object_meta()).root(schema)
-        namespaced = custom.scope == "Namespaced"
-        return KindSchema(api_version, custom.kind, namespaced, custom=True, node=node, structural=schema)
 
     def _unserved_builtin(self, api_version: str, group: str, kind: str) -> Unserved | None:
         minors = builtin.minors_of(api_version, kind)
@@ -149,3 +146,33 @@ class SchemaStore:
             close = nearest(kind, builtin.kinds_of(group, self.minor))
             parts.append(f'did you mean "{close}"?' if close else "this API group has no such kind")
         return Unserved(api_version, kind, here, "; ".join(parts), tuple(others)) if parts else None
+
+
+@cache
+def _bundled(minor: str, release: str, api_version: str, kind: str) -> KindSchema | Unserved:
+    """A bundled kind, compiled once for all stores: its parts never change."""
+    group, _, version = api_version.rpartition("/")
+    custom = bundled_kind(group, kind, release)
+    assert custom is not None  # noqa: S101 - asked by the caller
+    return _of_crd(custom, version, minor)
+
+
+def _of_crd(custom: CustomKind, version: str, minor: str) -> KindSchema | Unserved:
+    """Raises UnusableSchemaError."""
+    api_version = f"{custom.group}/{version}"
+    entry = custom.versions.get(version)
+    if entry is None or not entry.get("served", True):
+        served = [f"{custom.group}/{name}" for name, other in custom.versions.items() if other.get("served", True)]
+        return Unserved(
+            api_version, custom.kind, "its CRD", f"the CRD serves {', '.join(served) or 'nothing'}", tuple(served)
+        )
+    schema = custom.schema_of(version)
+    return KindSchema(
+        api_version,
+        custom.kind,
+        custom.scope == "Namespaced",
+        custom=True,
+        node=CustomCompiler(builtin.builtin_schemas(minor).object_meta()).root(schema),
+        structural=schema,
+        expressions=Expressions(schema, int(minor.partition(".")[2])),
+    )

@@ -10,7 +10,7 @@ from llmdctl.findings.frozen import frozen
 from llmdctl.manifest.document import Document
 from llmdctl.manifest.typed import nearest
 from llmdctl.schema.cel.errors import CompileError, UnsupportedError
-from llmdctl.schema.expressions import Expressions, Failure, WrongRule, wrong_rules
+from llmdctl.schema.expressions import Failure, WrongRule, wrong_rules
 from llmdctl.schema.selectors import ATTRIBUTES, attributes_read, compile_selector
 from llmdctl.schema.store import KindSchema
 from llmdctl.schema.structural import UnusableSchemaError, read_structural
@@ -66,21 +66,15 @@ class Judged:
 
 
 class ExpressionLayer:
-    """The layer for one Kubernetes minor; what is compiled for a kind is kept."""
+    """The layer for one Kubernetes minor."""
 
     def __init__(self, minor: str) -> None:
         self._minor = int(minor.partition(".")[2])
-        self._by_kind: dict[tuple[str, str], Expressions] = {}
 
     def check(self, document: Document, obj: Any, schema: KindSchema) -> Judged:
         """The rules of a custom kind on an object that its schema accepts and that has its defaults."""
-        if schema.structural is None:
-            return Judged([], [])
-        key = schema.api_version, schema.kind
-        if key not in self._by_kind:
-            self._by_kind[key] = Expressions(schema.structural, self._minor)
         findings, skipped = [], []
-        for outcome in self._by_kind[key].check(obj):
+        for outcome in schema.expressions.check(obj) if schema.expressions else ():
             if isinstance(outcome, Failure):
                 findings.append(_broken(document, outcome))
             else:
