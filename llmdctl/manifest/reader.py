@@ -44,9 +44,12 @@ class Reading:
         return self.documents
 
 
-def read_text(text: str | bytes, file: str) -> Reading:
-    """Reads YAML or JSON text; `file` names it in messages. Documents before a syntax error are kept."""
-    reading = _read_one(text, file, Lines(Scalars()))
+def read_text(text: str | bytes, file: str, lines: Lines | None = None) -> Reading:
+    """Reads YAML or JSON text; `file` names it in messages. Documents before a syntax error are kept.
+
+    `lines` is for texts that have many lines in common.
+    """
+    reading = _read_one(text, file, Lines(Scalars()) if lines is None else lines)
     reading.findings += duplicate_objects(reading.documents)
     return reading
 

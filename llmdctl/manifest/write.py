@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import secrets
 import stat
-import tempfile
 from pathlib import Path
 
 
@@ -13,28 +13,25 @@ def replace_file(path: Path, data: bytes) -> None:
 
     Links are followed. What is no regular file (a pipe, /dev/stdout) is written to instead. Raises OSError.
     """
-    path = path.resolve()
+    if path.is_symlink():
+        path = path.resolve()
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
-        mode = stat.S_IFREG | (0o666 & ~_umask())
-    if not stat.S_ISREG(mode):
+        mode = None
+    if mode is not None and not stat.S_ISREG(mode):
         with path.open("wb") as stream:
             stream.write(data)
         return
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".llmdctl-", suffix=".tmp")
+    temporary = path.parent / f".llmdctl-{secrets.token_hex(8)}.tmp"
+    # A new file gets what the user's mask leaves; who may not read the old one must not read the new one meanwhile.
+    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666 if mode is None else 0o600)
     try:
         with os.fdopen(handle, "wb") as stream:
+            if mode is not None:
+                os.fchmod(handle, stat.S_IMODE(mode))
             stream.write(data)
-        Path(temporary).chmod(stat.S_IMODE(mode))
-        Path(temporary).replace(path)
-    finally:
-        # After the replacement nothing stands there any more.
-        Path(temporary).unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    # It can only be read by setting it.
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

@@ -118,8 +118,10 @@ def render_matrix(
     catalog: Catalog, directory: Path, *, guides: list[str] | None = None, release: str | None = None,
     check: bool = True, cache: Path | None = None,
 ) -> Coverage:  # fmt: skip
-    """Renders all variants below `directory` and checks them; nothing is kept between variants but the catalog and
-    the compiled templates. Raises UserError for an unknown guide, and for a directory that can't be written.
+    """Renders all variants below `directory` and checks them.
+
+    Nothing is kept between variants but the catalog and what is compiled: templates, and schemas with their rules.
+    Raises UserError for an unknown guide, and for a directory that can't be written.
     """
     outcomes: list[Outcome] = []
     clock = _Clock()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from llmdctl.catalog.model import Engine
 from llmdctl.engines import build
-from llmdctl.engines.tables import spelt, table_for
+from llmdctl.engines.tables import FlagTable, load_table, spelt, table_for
 from llmdctl.findings import Path, UserError
 from llmdctl.findings.versions import Version
 from llmdctl.plan.model import ImagePlan, ModelPlan, ParallelismPlan
@@ -104,13 +105,13 @@ def engine_args(
     table = table_for(engine.name, Version.parse(image.version))
 
     def canonical(name: str) -> str:
-        return (table.canonical(name) if table else None) or spelt(engine.name, name)
+        return _canonical(engine.name, table, name)
 
     merged = dict(derived)
     for name in derived:
         ledger.note((*path, f"--{name}"), formula("derived from the plan"))
     settled = {canonical(name) for name in derived}
-    owned = settled | {canonical(name) for name in OWNED}
+    owned = settled | _owned(engine.name, table.version if table else "")
     for name, value in {**contributed, **wanted}.items():
         plain = spelt(engine.name, name)
         if canonical(plain) in settled and name not in wanted:
@@ -133,3 +134,14 @@ def engine_args(
     args = positional + build(engine.name, merged, table)
     ledger.note(path, formula("flags derived from the plan, then the catalog's, then spec.roles.*.engineArgs"))
     return args
+
+
+def _canonical(engine: str, table: FlagTable | None, name: str) -> str:
+    return (table.canonical(name) if table else None) or spelt(engine, name)
+
+
+@cache
+def _owned(engine: str, version: str) -> frozenset[str]:
+    """The flags of OWNED by the names that this engine version has for them."""
+    table = load_table(engine, version) if version else None
+    return frozenset(_canonical(engine, table, name) for name in OWNED)

@@ -14,6 +14,8 @@ from jinja2.sandbox import SandboxedEnvironment
 from llmdctl.findings import SourceRef, UserError
 from llmdctl.manifest import read_text
 from llmdctl.manifest.emit import emit_yaml
+from llmdctl.manifest.raw import Scalars
+from llmdctl.manifest.simple import Lines
 
 _SIMPLE = (str, int, float, bool, type(None))
 
@@ -84,6 +86,7 @@ class Templates:
         )
         self._environment.globals = {"part": self._part, "file": self._file}
         self._context: dict[str, Any] = {}
+        self._lines = Lines(Scalars())
 
     def render(self, name: str, context: dict[str, Any]) -> Any:
         """The object that a template makes. Raises UserError naming template, line and the plan's missing part."""
@@ -102,7 +105,7 @@ class Templates:
         whole = values.whole(text)
         if whole is not None:
             return whole
-        reading = read_text(text, name)
+        reading = read_text(text, name, self._lines)
         if reading.errors:
             raise reading.errors[0]
         if len(reading.documents) != 1 or reading.findings:
